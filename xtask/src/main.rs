@@ -1,0 +1,54 @@
+//! Chores of the repository: `cargo xtask tidy`, `cargo xtask codegen`, `cargo xtask seal-migrations`.
+//!
+//! No part of the product; it may read everything and is read by nothing.
+
+// What a chore has to say goes to the terminal.
+#![allow(clippy::print_stdout)]
+
+mod codegen;
+mod codegen_proto;
+mod codegen_tfplugin;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+
+const USAGE: &str = "\
+cargo xtask tidy              check the rules that the compiler does not know (STYLE.md)
+cargo xtask codegen           write the generated code anew
+cargo xtask codegen --check   fail when the generated code is not what would be written
+cargo xtask seal-migrations   put new migrations on record; from then on they may not change";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> anyhow::Result<()> {
+    let root = root()?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["tidy"] => tidy::run(&root),
+        ["codegen"] => codegen::write(&root),
+        ["codegen", "--check"] => codegen::check(&root),
+        ["seal-migrations"] => tidy::migrations::seal(&root),
+        _ => bail!("usage:\n{USAGE}"),
+    }
+}
+
+/// The repository, wherever the command was started.
+fn root() -> anyhow::Result<PathBuf> {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    Ok(package
+        .parent()
+        .context("find the repository above xtask")?
+        .to_owned())
+}
