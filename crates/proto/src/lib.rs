@@ -1,0 +1,45 @@
+//! What an agent and the control plane say to each other, and how the bytes travel.
+//!
+//! The stack, from the outside in (control-plane spec 06 §6.1): a WebSocket whose binary messages
+//! are one byte stream ([`bytestream`]) → yamux ([`mux`]) → one dRPC call per stream ([`drpc`]) →
+//! protobuf messages ([`agent`], [`tailnet`]).
+//!
+//! The agent opens a yamux stream for each call it makes. The control plane opens one for each
+//! connection that somebody wants into the workspace ([`dial`]), so that calls, terminals, SSH and
+//! forwarded ports all share the agent's one connection.
+//!
+//! This crate does no I/O of its own choosing: it never opens a socket, reads a file or logs.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+pub mod bytestream;
+pub mod dial;
+pub mod drpc;
+pub mod mux;
+
+/// The generated messages, nested as their protobuf packages are.
+#[allow(clippy::all, missing_docs)]
+mod coder {
+    pub mod agent {
+        pub mod v2 {
+            include!("gen/coder.agent.v2.rs");
+        }
+    }
+    pub mod tailnet {
+        pub mod v2 {
+            include!("gen/coder.tailnet.v2.rs");
+        }
+    }
+}
+
+/// Messages of the agent service (`coder.agent.v2`), generated from `proto/agent.proto`.
+pub use coder::agent::v2 as agent;
+/// Messages of the coordination service (`coder.tailnet.v2`), generated from `proto/tailnet.proto`.
+pub use coder::tailnet::v2 as tailnet;
+
+/// The agent API version that we speak. A server answers every minor version up to its own.
+pub const AGENT_API_VERSION: &str = "2.10";
+
+/// The request header by which our agent says that it accepts streams that the control plane opens.
+/// Stock agents do not send it and are left alone.
+pub const DIAL_HEADER: &str = "coder-agent-dial";
