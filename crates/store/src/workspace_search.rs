@@ -1,0 +1,303 @@
+//! The search over workspaces (spec 02 §1.8).
+
+use crate::templates::query_ids;
+use crate::workspaces::raw;
+use crate::{Result, Store, WorkspaceRow};
+use chrono::{DateTime, Utc};
+use coder_model::search::{BadQuery, Query};
+use coder_model::states::{AGENT_INACTIVE_AFTER, AgentStatus, WorkspaceStatus};
+use coder_model::{Action, Actor, Resource, UserId};
+use uuid::Uuid;
+
+/// Keys that a search for workspaces knows.
+pub const WORKSPACE_SEARCH_KEYS: &[&str] = &[
+    "id",
+    "owner",
+    "template",
+    "name",
+    "status",
+    "has-agent",
+    "healthy",
+    "dormant",
+    "last_used_after",
+    "last_used_before",
+    "outdated",
+    "has-ai-task",
+    "organization",
+    "param",
+];
+
+/// Which workspaces a list holds.
+#[derive(Clone, Debug, Default)]
+pub struct WorkspaceFilter {
+    pub ids: Vec<Uuid>,
+    /// The owner's name; the caller has replaced `me`.
+    pub owner: Option<String>,
+    pub owner_id: Option<UserId>,
+    /// A template's exact name.
+    pub templates: Vec<String>,
+    pub template_ids: Vec<Uuid>,
+    /// Part of the name.
+    pub name: Option<String>,
+    pub status: Vec<String>,
+    pub has_agent: Vec<String>,
+    pub dormant: Option<bool>,
+    pub last_used_after: Option<DateTime<Utc>>,
+    pub last_used_before: Option<DateTime<Utc>>,
+    pub outdated: Option<bool>,
+    pub has_ai_task: Option<bool>,
+    /// An organization's name or id.
+    pub organization: Option<String>,
+    /// Parameters that the latest build has, with any value or this one.
+    pub params: Vec<(String, Option<String>)>,
+    pub limit: Option<i64>,
+    pub offset: i64,
+}
+
+impl WorkspaceFilter {
+    /// Reads a parsed search by a person called `me`.
+    ///
+    /// # Errors
+    /// Names the key that is wrong.
+    pub fn from_query(query: &Query, me: &str) -> Result<Self, BadQuery> {
+        let mut filter = Self {
+            ids: query_ids(query, "id")?,
+            owner: query.one("owner")?.map(str::to_owned),
+            templates: query
+                .many("template")
+                .into_iter()
+                .map(str::to_lowercase)
+                .collect(),
+            name: query.one("name")?.map(str::to_owned),
+            status: words(
+                query,
+                "status",
+                WorkspaceStatus::ALL.iter().map(|s| s.as_str()),
+            )?,
+            has_agent: words(
+                query,
+                "has-agent",
+                AgentStatus::ALL.iter().map(|s| s.as_str()),
+            )?,
+            dormant: query.flag("dormant")?,
+            last_used_after: time(query, "last_used_after")?,
+            last_used_before: time(query, "last_used_before")?,
+            outdated: query.flag("outdated")?,
+            has_ai_task: query.flag("has-ai-task")?,
+            organization: query.one("organization")?.map(str::to_owned),
+            ..Self::default()
+        };
+        match query.flag("healthy")? {
+            Some(true) => filter.has_agent.push("connected".to_owned()),
+            Some(false) => filter
+                .has_agent
+                .extend(["disconnected".to_owned(), "timeout".to_owned()]),
+            None => {}
+        }
+        for param in query
+            .keys
+            .get("param")
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+        {
+            let (name, value) = match param.split_once('=') {
+                Some((name, value)) => (name, Some(value.to_owned())),
+                None => (param.as_str(), None),
+            };
+            filter.params.push((name.to_owned(), value));
+        }
+        if !query.words.is_empty() {
+            let (owner, name) = match query.words.split_once('/') {
+                Some((owner, name)) => (Some(owner), name),
+                None => (None, query.words.as_str()),
+            };
+            if name.contains('/') {
+                return Err(BadQuery::new(
+                    "q",
+                    format!("Query element {:?} can only contain 1 \"/\"", query.words),
+                ));
+            }
+            filter.owner = filter.owner.or_else(|| owner.map(str::to_owned));
+            filter.name = filter.name.or_else(|| Some(name.to_owned()));
+        }
+        if filter.owner.as_deref() == Some("me") {
+            filter.owner = Some(me.to_owned());
+        }
+        Ok(filter)
+    }
+}
+
+fn time(query: &Query, key: &str) -> Result<Option<DateTime<Utc>>, BadQuery> {
+    let bad = || {
+        BadQuery::new(
+            key,
+            format!("{key:?} must be a time such as 2026-01-31T09:00:00Z"),
+        )
+    };
+    query
+        .one(key)?
+        .map(|text| text.parse().map_err(|_| bad()))
+        .transpose()
+}
+
+fn words(
+    query: &Query,
+    key: &str,
+    known: impl Iterator<Item = &'static str>,
+) -> Result<Vec<String>, BadQuery> {
+    let known: Vec<&str> = known.collect();
+    let given: Vec<String> = query.many(key).into_iter().map(str::to_lowercase).collect();
+    match given.iter().find(|word| !known.contains(&word.as_str())) {
+        Some(word) => Err(BadQuery::new(
+            key,
+            format!("{key:?} must be one of {}, not {word:?}", known.join(", ")),
+        )),
+        None => Ok(given),
+    }
+}
+
+/// A workspace's status, by the rules of `coder_model::states::WorkspaceStatus::of`.
+const STATUS: &str = "case j.job_status \
+     when 'running' then case b.transition when 'start' then 'starting' when 'stop' then 'stopping' else 'deleting' end \
+     when 'succeeded' then case b.transition when 'start' then 'running' when 'stop' then 'stopped' else 'deleted' end \
+     else j.job_status end";
+
+impl Store {
+    /// A page of workspaces that are not deleted, and how many match in all: favourites of the caller
+    /// first, then what runs, then by owner and name. Dormant ones only when asked for.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    pub async fn workspace_list(
+        &self,
+        actor: &Actor,
+        filter: &WorkspaceFilter,
+        now: DateTime<Utc>,
+    ) -> Result<(Vec<WorkspaceRow>, i64)> {
+        let awake = actor.reach(Action::Read, Resource::Workspace);
+        let dormant = actor.reach(Action::Read, Resource::WorkspaceDormant);
+        let (awake_in, dormant_in) = (raw(&awake.organizations), raw(&dormant.organizations));
+        let (awake_own, dormant_own) = (awake.owner.map(|o| o.0), dormant.owner.map(|o| o.0));
+        let caller = actor.user_id().map(|u| u.0);
+        let inactive_before = now - AGENT_INACTIVE_AFTER;
+        let param_names: Vec<&str> = filter
+            .params
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        let param_values: Vec<Option<&str>> = filter
+            .params
+            .iter()
+            .map(|(_, value)| value.as_deref())
+            .collect();
+        let owner_id = filter.owner_id.map(|o| o.0);
+        let condition = format!(
+            "not w.deleted and case when w.dormant_at is null \
+               then $1 or w.organization_id = any($2) or (w.owner_id = $3 and {IS_MEMBER}) \
+               else $4 or w.organization_id = any($5) or (w.owner_id = $6 and {IS_MEMBER}) end \
+             and (cardinality($7::uuid[]) = 0 or w.id = any($7)) \
+             and ($8::text is null or lower(wu.username) = lower($8)) and ($9::uuid is null or w.owner_id = $9) \
+             and (cardinality($10::text[]) = 0 or lower(t.name) = any($10)) and (cardinality($11::uuid[]) = 0 or t.id = any($11)) \
+             and ($12::text is null or strpos(lower(w.name), lower($12)) > 0) \
+             and (cardinality($13::text[]) = 0 or {STATUS} = any($13)) \
+             and (cardinality($14::text[]) = 0 or exists (select from workspace_resources r join workspace_agents a on a.resource_id = r.id \
+               where r.job_id = b.job_id and not a.deleted and case \
+                 when a.first_connected_at is null or a.last_connected_at is null then case when a.connection_timeout_seconds > 0 \
+                   and $15::timestamptz - a.created_at > make_interval(secs => a.connection_timeout_seconds) then 'timeout' else 'connecting' end \
+                 when a.disconnected_at >= a.last_connected_at or a.last_connected_at < $16 then 'disconnected' \
+                 else 'connected' end = any($14))) \
+             and case when $17::bool then w.dormant_at is not null else w.dormant_at is null end \
+             and ($18::timestamptz is null or w.last_used_at >= $18) and ($19::timestamptz is null or w.last_used_at <= $19) \
+             and ($20::bool is null or (b.template_version_id <> t.active_version_id) = $20) \
+             and ($21::bool is null or coalesce(b.has_ai_task, false) = $21) \
+             and ($22::text is null or lower(o.name) = lower($22) or o.id::text = lower($22)) \
+             and not exists (select from unnest($23::text[], $24::text[]) wanted (name, value) where not exists \
+               (select from workspace_build_parameters p where p.workspace_build_id = b.id and lower(p.name) = lower(wanted.name) \
+                and (wanted.value is null or lower(p.value) = lower(wanted.value)))) \
+             and ($25::uuid is null or true)"
+        );
+        let order = format!(
+            "(w.favorite and w.owner_id = $25) desc nulls last, ({STATUS} = 'running') desc, lower(wu.username), lower(w.name), w.id"
+        );
+        let only_dormant = filter.dormant.unwrap_or(false);
+        self.workspaces_where(
+            &condition,
+            &order,
+            &[
+                &awake.all,
+                &awake_in,
+                &awake_own,
+                &dormant.all,
+                &dormant_in,
+                &dormant_own,
+                &filter.ids,
+                &filter.owner,
+                &owner_id,
+                &filter.templates,
+                &filter.template_ids,
+                &filter.name,
+                &filter.status,
+                &filter.has_agent,
+                &now,
+                &inactive_before,
+                &only_dormant,
+                &filter.last_used_after,
+                &filter.last_used_before,
+                &filter.outdated,
+                &filter.has_ai_task,
+                &filter.organization,
+                &param_names,
+                &param_values,
+                &caller,
+            ],
+            (filter.limit, filter.offset),
+        )
+        .await
+    }
+}
+
+/// What belongs to an organization is one's own only while one is in it.
+const IS_MEMBER: &str = "exists (select from organization_members m where m.organization_id = w.organization_id and m.user_id = w.owner_id)";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use coder_model::search::parse;
+
+    fn read(text: &str) -> Result<WorkspaceFilter, BadQuery> {
+        WorkspaceFilter::from_query(&parse(text, WORKSPACE_SEARCH_KEYS)?, "ann")
+    }
+
+    #[test]
+    fn a_bare_term_is_a_name_with_an_owner_before_the_slash() {
+        let filter = read("dev").unwrap();
+        assert_eq!((filter.owner, filter.name), (None, Some("dev".to_owned())));
+        let filter = read("me/dev").unwrap();
+        assert_eq!(
+            (filter.owner.as_deref(), filter.name.as_deref()),
+            (Some("ann"), Some("dev"))
+        );
+        assert_eq!(read("a/b/c").unwrap_err().field, "q");
+    }
+
+    #[test]
+    fn keys_become_conditions_and_bad_words_are_named() {
+        let filter = read(r#"owner:me status:running,stopped healthy:false param:region param:"size=l" dormant:true"#).unwrap();
+        assert_eq!(filter.owner.as_deref(), Some("ann"));
+        assert_eq!(filter.status, ["running", "stopped"]);
+        assert_eq!(filter.has_agent, ["disconnected", "timeout"]);
+        assert_eq!(
+            filter.params,
+            [
+                ("region".to_owned(), None),
+                ("size".to_owned(), Some("l".to_owned()))
+            ]
+        );
+        assert_eq!(filter.dormant, Some(true));
+        assert_eq!(read("status:asleep").unwrap_err().field, "status");
+        assert_eq!(
+            read("last_used_after:yesterday").unwrap_err().field,
+            "last_used_after"
+        );
+    }
+}
