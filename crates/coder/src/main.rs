@@ -1,0 +1,76 @@
+//! The one binary. It is, by the name it is started under, Terraform's `coder/coder` provider; by
+//! its first word, the server, the workspace agent, or one of the commands that people type.
+
+#[cfg(feature = "full")]
+mod logging;
+#[cfg(feature = "full")]
+mod provisioner;
+#[cfg(feature = "full")]
+mod server;
+
+use clap::{Args as _, FromArgMatches as _};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    #[cfg(feature = "full")]
+    if is_provider(args.first()) {
+        return provisioner::serve_provider();
+    }
+    // Git asks for credentials by starting us with its question as the only argument.
+    if let Some(code) = coder_cli::run_if_asked(&args) {
+        return code;
+    }
+    let command = commands();
+    let matches = match coder_cli::parse(command.clone(), args) {
+        Ok(matches) => matches,
+        Err(code) => return code,
+    };
+    match matches.subcommand() {
+        Some(("agent", matches)) => match coder_agent::Args::from_arg_matches(matches) {
+            Ok(args) => coder_agent::run(args),
+            Err(error) => error.exit(),
+        },
+        #[cfg(feature = "full")]
+        Some(("server", matches)) => server::run(matches),
+        #[cfg(feature = "full")]
+        Some(("provisioner", matches)) if matches.subcommand_matches("mirror").is_some() => {
+            provisioner::mirror(matches)
+        }
+        _ => coder_cli::dispatch(command, &matches),
+    }
+}
+
+/// The whole command line.
+fn commands() -> clap::Command {
+    let agent = coder_agent::Args::augment_args(
+        clap::Command::new("agent")
+            .about("Run inside a workspace and connect it to the deployment.")
+            .hide(true),
+    );
+    let command = coder_cli::command().subcommand(agent);
+    #[cfg(feature = "full")]
+    let command = command
+        .subcommand(server::command())
+        .mut_subcommand("provisioner", |provisioner| {
+            provisioner.subcommand(provisioner::mirror_command())
+        });
+    command
+}
+
+#[cfg(feature = "full")]
+fn is_provider(program: Option<&std::ffi::OsString>) -> bool {
+    program
+        .and_then(|path| std::path::Path::new(path).file_name())
+        .is_some_and(|name| {
+            name.to_string_lossy()
+                .starts_with(coder_tfplugin::PROGRAM_PREFIX)
+        })
+}
+
+/// Writes to standard output. A reader that has gone away is no failure of ours.
+#[cfg(feature = "full")]
+fn print(text: &str) {
+    use std::io::Write as _;
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}

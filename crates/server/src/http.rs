@@ -1,0 +1,63 @@
+//! The edge: routes, what every request passes through, and handlers that do no more than extract,
+//! call one operation and convert. The only module that knows statuses and headers.
+
+mod compress;
+pub mod extract;
+mod guard;
+mod rate_limit;
+pub mod reply;
+mod routes;
+
+mod agent_side;
+mod agents;
+mod app_tls;
+mod audit;
+mod builds;
+mod deployment;
+mod files;
+pub mod job_logs;
+mod jobs;
+mod notifications;
+mod organizations;
+mod pages;
+mod path_apps;
+mod static_files;
+pub mod streams;
+mod template_versions;
+mod templates;
+mod tokens;
+mod tunnels;
+mod users;
+mod workspaces;
+
+use crate::app::App;
+use axum::Router;
+
+/// The whole HTTP service.
+pub fn service(app: App) -> Router {
+    guard::wrap(routes::all(), &app).with_state(app)
+}
+
+/// A service that sends every request to the same path at another address.
+pub fn redirect_to(base: String) -> Router {
+    Router::new().fallback(move |uri: axum::http::Uri| {
+        let path = uri.path_and_query().map_or("/", |p| p.as_str());
+        std::future::ready(axum::response::Redirect::temporary(&format!(
+            "{base}{path}"
+        )))
+    })
+}
+
+/// The service that Prometheus scrapes: metrics and nothing else.
+pub fn metrics_service(app: App) -> Router {
+    Router::new()
+        .route("/", axum::routing::get(scrape))
+        .route("/metrics", axum::routing::get(scrape))
+        .with_state(app)
+}
+
+async fn scrape(
+    axum::extract::State(app): axum::extract::State<App>,
+) -> Result<impl axum::response::IntoResponse, crate::Fail> {
+    deployment::scrape(&app).await
+}

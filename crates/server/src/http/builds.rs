@@ -1,0 +1,146 @@
+//! Builds of workspaces.
+
+use super::extract::{Body, BuildPath, Listing, UserPath, WorkspacePath};
+use super::job_logs::{self, Upgrade};
+use super::reply::{Reply, created, message, ok};
+use crate::app::{App, Caller};
+use crate::fail::Fail;
+use axum::extract::{Path, Query, State};
+use axum::http::{StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use coder_wire as wire;
+use std::collections::HashMap;
+
+/// `POST /workspaces/{workspace}/builds`
+pub async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+    Body(request): Body<wire::CreateWorkspaceBuildRequest>,
+) -> Result<Reply<wire::WorkspaceBuild>, Fail> {
+    app.build_request(&caller, workspace.0, request)
+        .await
+        .map(created)
+}
+
+/// `GET /workspaces/{workspace}/builds`
+pub async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+    page: Listing,
+    Query(query): Query<HashMap<String, String>>,
+) -> Result<Reply<Vec<wire::WorkspaceBuild>>, Fail> {
+    let since = query
+        .get("since")
+        .filter(|text| !text.is_empty())
+        .map(|text| text.parse())
+        .transpose();
+    let since = since.map_err(|_| {
+        Fail::field(
+            "Query parameters have invalid values.",
+            "since",
+            "must be a time such as 2026-01-31T09:00:00Z",
+        )
+    })?;
+    app.build_list(&caller, workspace.0, since, &page)
+        .await
+        .map(ok)
+}
+
+/// `GET /users/{user}/workspace/{workspacename}/builds/{buildnumber}`
+pub async fn get_by_number(
+    State(app): State<App>,
+    caller: Caller,
+    user: UserPath,
+    Path((_, workspace, number)): Path<(String, String, String)>,
+) -> Result<Reply<wire::WorkspaceBuild>, Fail> {
+    app.build_by_number(&caller, user.0.id, &workspace, &number)
+        .await
+        .map(ok)
+}
+
+/// `GET /workspacebuilds/{workspacebuild}`
+pub async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    build: BuildPath,
+) -> Result<Reply<wire::WorkspaceBuild>, Fail> {
+    app.build_get(&caller, build.0).await.map(ok)
+}
+
+/// `PATCH /workspacebuilds/{workspacebuild}/cancel`
+pub async fn cancel(
+    State(app): State<App>,
+    caller: Caller,
+    build: BuildPath,
+    Query(query): Query<HashMap<String, String>>,
+) -> Result<Reply<wire::Response>, Fail> {
+    app.build_cancel(
+        &caller,
+        build.0,
+        query.get("expect_status").map(String::as_str),
+    )
+    .await?;
+    Ok(message("Job has been marked as canceled..."))
+}
+
+/// `GET /workspacebuilds/{workspacebuild}/logs`
+pub async fn logs(
+    State(app): State<App>,
+    caller: Caller,
+    build: BuildPath,
+    uri: Uri,
+    upgrade: Upgrade,
+) -> Result<Response, Fail> {
+    let row = app.build_row(&caller, build.0).await?;
+    job_logs::answer(&app, &caller, row.job.id, &uri, upgrade).await
+}
+
+/// `GET /workspacebuilds/{workspacebuild}/parameters`
+pub async fn parameters(
+    State(app): State<App>,
+    caller: Caller,
+    build: BuildPath,
+) -> Result<Reply<Vec<wire::WorkspaceBuildParameter>>, Fail> {
+    app.build_parameters(&caller, build.0).await.map(ok)
+}
+
+/// `GET /workspacebuilds/{workspacebuild}/resources`
+pub async fn resources(
+    State(app): State<App>,
+    caller: Caller,
+    build: BuildPath,
+) -> Result<Reply<Vec<wire::WorkspaceResource>>, Fail> {
+    app.build_resources(&caller, build.0).await.map(ok)
+}
+
+/// `GET /workspacebuilds/{workspacebuild}/state`
+pub async fn state(
+    State(app): State<App>,
+    caller: Caller,
+    build: BuildPath,
+) -> Result<impl IntoResponse, Fail> {
+    let state = app.build_state(&caller, build.0).await?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], state))
+}
+
+/// `PUT /workspacebuilds/{workspacebuild}/state`
+pub async fn set_state(
+    State(app): State<App>,
+    caller: Caller,
+    build: BuildPath,
+    Body(request): Body<wire::UpdateWorkspaceBuildStateRequest>,
+) -> Result<StatusCode, Fail> {
+    app.build_set_state(&caller, build.0, &request).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `GET /workspacebuilds/{workspacebuild}/timings`
+pub async fn timings(
+    State(app): State<App>,
+    caller: Caller,
+    build: BuildPath,
+) -> Result<Reply<wire::WorkspaceBuildTimings>, Fail> {
+    app.build_timings(&caller, build.0).await.map(ok)
+}

@@ -1,0 +1,104 @@
+//! The answer to `…/logs` of versions, dry runs and builds: a list, plain text, or a WebSocket with
+//! one line in each frame that closes normally when the job has ended.
+
+use super::reply::ok;
+use super::streams::check_origin;
+use crate::app::job_logs::{Follower, LogQuery, as_text};
+use crate::app::{App, Caller};
+use crate::fail::Fail;
+use axum::extract::FromRequestParts;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::http::request::Parts;
+use axum::http::{Uri, header};
+use axum::response::{IntoResponse as _, Response};
+use coder_model::JobId;
+
+/// How the request asked to become a WebSocket, if it did, and whether the page that it came from
+/// is one of ours: browsers send cookies along from any page.
+pub struct Upgrade {
+    socket: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    origin: Result<(), Fail>,
+}
+
+impl FromRequestParts<App> for Upgrade {
+    type Rejection = Fail;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Fail> {
+        let origin = check_origin(app, &parts.headers);
+        Ok(Self {
+            socket: WebSocketUpgrade::from_request_parts(parts, app).await,
+            origin,
+        })
+    }
+}
+
+/// Answers for a job that the caller may read, which is checked here.
+pub async fn answer(
+    app: &App,
+    caller: &Caller,
+    job: JobId,
+    uri: &Uri,
+    upgrade: Upgrade,
+) -> Result<Response, Fail> {
+    let asked = LogQuery::parse(uri.query())?;
+    if asked.follow {
+        let follower = app.job_log_follow(caller, job, asked).await?;
+        upgrade.origin?;
+        let upgrade = upgrade.socket.map_err(|_| {
+            Fail::invalid("Following a log needs a WebSocket.")
+                .with_detail("Leave out \"follow\" to read it once.")
+        })?;
+        let app = app.clone();
+        return Ok(upgrade
+            .on_upgrade(move |socket| send(app, socket, follower))
+            .into_response());
+    }
+    let lines = app.job_log_list(caller, job, asked).await?;
+    if asked.text {
+        let text: String = lines.iter().map(as_text).collect();
+        return Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response());
+    }
+    Ok(ok(lines).into_response())
+}
+
+/// Sends lines until the job ends, the client leaves or the server shuts down.
+async fn send(app: App, mut socket: WebSocket, mut follower: Follower) {
+    let close = loop {
+        let lines = tokio::select! {
+            lines = follower.next() => lines,
+            // Clients say nothing but goodbye; control frames are answered by reading.
+            message = socket.recv() => match message {
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                Some(Ok(_)) => continue,
+            },
+            () = app.shutdown.cancelled() => break (close_code::AWAY, "the server is shutting down"),
+        };
+        let lines = match lines {
+            Ok(Some(lines)) => lines,
+            Ok(None) => break (close_code::NORMAL, ""),
+            Err(error) => {
+                tracing::warn!(error = ?error, "the log of a job could not be followed any further");
+                break (
+                    close_code::ERROR,
+                    "the log cannot be read; try again in a moment",
+                );
+            }
+        };
+        for line in lines {
+            let Ok(text) = serde_json::to_string(&line) else {
+                continue;
+            };
+            if socket.send(Message::Text(text.into())).await.is_err() {
+                return;
+            }
+        }
+    };
+    let (code, reason) = close;
+    let _ = socket
+        .send(Message::Close(Some(CloseFrame {
+            code,
+            reason: reason.into(),
+        })))
+        .await;
+}

@@ -1,0 +1,276 @@
+//! Template versions and their dry runs.
+
+use super::extract::{Body, JobPath, Listing, OrganizationPath, TemplatePath, VersionPath};
+use super::job_logs::{self, Upgrade};
+use super::reply::{Reply, created, message, ok};
+use crate::app::{App, Caller, views};
+use crate::fail::Fail;
+use axum::extract::{Path, Query, State};
+use axum::http::{StatusCode, Uri};
+use axum::response::{IntoResponse as _, Response};
+use coder_store::VersionKey;
+use coder_wire as wire;
+use std::collections::HashMap;
+
+const CANCELED: &str = "Job has been marked as canceled...";
+
+/// `POST /organizations/{organization}/templateversions`
+pub async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    organization: OrganizationPath,
+    Body(request): Body<wire::CreateTemplateVersionRequest>,
+) -> Result<Reply<wire::TemplateVersion>, Fail> {
+    app.version_create(&caller, &organization.0, request)
+        .await
+        .map(created)
+}
+
+/// `GET /templates/{template}/versions`
+pub async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    template: TemplatePath,
+    page: Listing,
+    Query(query): Query<HashMap<String, String>>,
+) -> Result<Reply<Vec<wire::TemplateVersion>>, Fail> {
+    let archived = query
+        .get("include_archived")
+        .is_some_and(|v| matches!(v.as_str(), "true" | "1"));
+    app.version_list(&caller, template.0, archived, &page)
+        .await
+        .map(ok)
+}
+
+/// `GET /templates/{template}/versions/{templateversionname}`
+pub async fn get_by_name(
+    State(app): State<App>,
+    caller: Caller,
+    template: TemplatePath,
+    Path((_, name)): Path<(String, String)>,
+) -> Result<Reply<wire::TemplateVersion>, Fail> {
+    app.version_get(&caller, VersionKey::Name(template.0, &name))
+        .await
+        .map(ok)
+}
+
+/// `GET /organizations/{organization}/templates/{templatename}/versions/{templateversionname}`
+pub async fn get_by_names(
+    State(app): State<App>,
+    caller: Caller,
+    organization: OrganizationPath,
+    Path((_, template, name)): Path<(String, String, String)>,
+) -> Result<Reply<wire::TemplateVersion>, Fail> {
+    let row = app
+        .version_by_names(&caller, &organization.0, &template, &name)
+        .await?;
+    Ok(ok(views::version(&row)))
+}
+
+/// `GET /organizations/{organization}/templates/{templatename}/versions/{templateversionname}/previous`
+pub async fn previous(
+    State(app): State<App>,
+    caller: Caller,
+    organization: OrganizationPath,
+    Path((_, template, name)): Path<(String, String, String)>,
+) -> Result<Response, Fail> {
+    let row = app
+        .version_by_names(&caller, &organization.0, &template, &name)
+        .await?;
+    let found = app.version_previous(&caller, &row).await?;
+    Ok(found.map_or_else(
+        || StatusCode::NO_CONTENT.into_response(),
+        |version| ok(version).into_response(),
+    ))
+}
+
+/// `GET /templateversions/{templateversion}`
+pub async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+) -> Result<Reply<wire::TemplateVersion>, Fail> {
+    app.version_get(&caller, VersionKey::Id(version.0))
+        .await
+        .map(ok)
+}
+
+/// `PATCH /templateversions/{templateversion}`
+pub async fn update(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+    Body(request): Body<wire::PatchTemplateVersionRequest>,
+) -> Result<Reply<wire::TemplateVersion>, Fail> {
+    app.version_update(&caller, version.0, request)
+        .await
+        .map(ok)
+}
+
+/// `PATCH /templateversions/{templateversion}/cancel`
+pub async fn cancel(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+) -> Result<Reply<wire::Response>, Fail> {
+    app.version_cancel(&caller, version.0).await?;
+    Ok(message(CANCELED))
+}
+
+/// `POST /templateversions/{templateversion}/archive`
+pub async fn archive(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+) -> Result<Reply<wire::Response>, Fail> {
+    app.version_archive(&caller, version.0).await?;
+    Ok(message("Template version has been archived."))
+}
+
+/// `POST /templateversions/{templateversion}/unarchive`
+pub async fn unarchive(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+) -> Result<Reply<wire::Response>, Fail> {
+    app.version_unarchive(&caller, version.0).await?;
+    Ok(message(
+        "Template version has been taken back from the archive.",
+    ))
+}
+
+/// `GET /templateversions/{templateversion}/logs`
+pub async fn logs(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+    uri: Uri,
+    upgrade: Upgrade,
+) -> Result<Response, Fail> {
+    let version = app.version_get(&caller, VersionKey::Id(version.0)).await?;
+    job_logs::answer(&app, &caller, version.job.id.into(), &uri, upgrade).await
+}
+
+/// `GET /templateversions/{templateversion}/resources`
+pub async fn resources(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+) -> Result<Reply<Vec<wire::WorkspaceResource>>, Fail> {
+    app.version_resources(&caller, version.0).await.map(ok)
+}
+
+/// `GET /templateversions/{templateversion}/rich-parameters`
+pub async fn parameters(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+) -> Result<Reply<Vec<wire::TemplateVersionParameter>>, Fail> {
+    app.version_parameters(&caller, version.0).await.map(ok)
+}
+
+/// `GET /templateversions/{templateversion}/variables`
+pub async fn variables(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+) -> Result<Reply<Vec<wire::TemplateVersionVariable>>, Fail> {
+    app.version_variables(&caller, version.0).await.map(ok)
+}
+
+/// `GET /templateversions/{templateversion}/presets`
+pub async fn presets(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+) -> Result<Reply<Option<Vec<wire::Preset>>>, Fail> {
+    app.version_presets(&caller, version.0).await.map(ok)
+}
+
+/// `GET /templateversions/{templateversion}/external-auth`
+pub async fn external_auth(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+) -> Result<Reply<Vec<wire::TemplateVersionExternalAuth>>, Fail> {
+    app.version_external_auth(&caller, version.0).await.map(ok)
+}
+
+/// `GET /templateversions/{templateversion}/schema` and `…/parameters`: what they listed is gone, and
+/// old clients want an empty list.
+pub async fn legacy(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+) -> Result<Reply<Vec<()>>, Fail> {
+    app.version_get(&caller, VersionKey::Id(version.0)).await?;
+    Ok(ok(vec![]))
+}
+
+/// `POST /templateversions/{templateversion}/dry-run`
+pub async fn dry_run(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+    Body(request): Body<wire::CreateTemplateVersionDryRunRequest>,
+) -> Result<Reply<wire::ProvisionerJob>, Fail> {
+    app.dry_run_create(&caller, version.0, request)
+        .await
+        .map(created)
+}
+
+/// `GET /templateversions/{templateversion}/dry-run/{job}`
+pub async fn dry_run_get(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+    job: JobPath,
+) -> Result<Reply<wire::ProvisionerJob>, Fail> {
+    app.dry_run_get(&caller, version.0, job.0).await.map(ok)
+}
+
+/// `PATCH /templateversions/{templateversion}/dry-run/{job}/cancel`
+pub async fn dry_run_cancel(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+    job: JobPath,
+) -> Result<Reply<wire::Response>, Fail> {
+    app.dry_run_cancel(&caller, version.0, job.0).await?;
+    Ok(message(CANCELED))
+}
+
+/// `GET /templateversions/{templateversion}/dry-run/{job}/logs`
+pub async fn dry_run_logs(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+    job: JobPath,
+    uri: Uri,
+    upgrade: Upgrade,
+) -> Result<Response, Fail> {
+    let job = app.dry_run_job(&caller, version.0, job.0).await?;
+    job_logs::answer(&app, &caller, job.id, &uri, upgrade).await
+}
+
+/// `GET /templateversions/{templateversion}/dry-run/{job}/resources`
+pub async fn dry_run_resources(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+    job: JobPath,
+) -> Result<Reply<Vec<wire::WorkspaceResource>>, Fail> {
+    app.dry_run_resources(&caller, version.0, job.0)
+        .await
+        .map(ok)
+}
+
+/// `GET /templateversions/{templateversion}/dry-run/{job}/matched-provisioners`
+pub async fn dry_run_matched(
+    State(app): State<App>,
+    caller: Caller,
+    version: VersionPath,
+    job: JobPath,
+) -> Result<Reply<wire::MatchedProvisioners>, Fail> {
+    app.dry_run_matched(&caller, version.0, job.0).await.map(ok)
+}

@@ -1,0 +1,140 @@
+//! Templates and their starters.
+
+use super::extract::{Body, Listing, OrganizationPath, TemplatePath};
+use super::reply::{Reply, created, message, ok};
+use crate::app::templates::DailyUsersResponse;
+use crate::app::{App, Caller};
+use crate::fail::Fail;
+use crate::starters;
+use axum::extract::{Path, Query, State};
+use coder_store::TemplateKey;
+use coder_wire as wire;
+use std::collections::HashMap;
+
+/// `GET /templates/examples` and the same of an organization.
+pub async fn examples(_: Caller) -> Reply<&'static [wire::TemplateExample]> {
+    ok(starters::examples())
+}
+
+/// `GET /templates`
+pub async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    page: Listing,
+) -> Result<Reply<Vec<wire::Template>>, Fail> {
+    app.template_list(&caller, None, &page.q).await.map(ok)
+}
+
+/// `GET /organizations/{organization}/templates`
+pub async fn list_in(
+    State(app): State<App>,
+    caller: Caller,
+    organization: OrganizationPath,
+    page: Listing,
+) -> Result<Reply<Vec<wire::Template>>, Fail> {
+    app.template_list(&caller, Some(organization.0.id), &page.q)
+        .await
+        .map(ok)
+}
+
+/// `POST /organizations/{organization}/templates`
+pub async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    organization: OrganizationPath,
+    Body(request): Body<wire::CreateTemplateRequest>,
+) -> Result<Reply<wire::Template>, Fail> {
+    app.template_create(&caller, &organization.0, request)
+        .await
+        .map(created)
+}
+
+/// `GET /organizations/{organization}/templates/{templatename}`
+pub async fn get_by_name(
+    State(app): State<App>,
+    caller: Caller,
+    organization: OrganizationPath,
+    Path((_, name)): Path<(String, String)>,
+) -> Result<Reply<wire::Template>, Fail> {
+    app.template_get(&caller, TemplateKey::Name(organization.0.id, &name))
+        .await
+        .map(ok)
+}
+
+/// `GET /templates/{template}`
+pub async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    template: TemplatePath,
+) -> Result<Reply<wire::Template>, Fail> {
+    app.template_get(&caller, TemplateKey::Id(template.0))
+        .await
+        .map(ok)
+}
+
+/// `PATCH /templates/{template}`
+pub async fn update(
+    State(app): State<App>,
+    caller: Caller,
+    template: TemplatePath,
+    Body(request): Body<wire::UpdateTemplateMeta>,
+) -> Result<Reply<wire::Template>, Fail> {
+    app.template_update(&caller, template.0, request)
+        .await
+        .map(ok)
+}
+
+/// `DELETE /templates/{template}`
+pub async fn delete(
+    State(app): State<App>,
+    caller: Caller,
+    template: TemplatePath,
+) -> Result<Reply<wire::Response>, Fail> {
+    app.template_delete(&caller, template.0).await?;
+    Ok(message("Template has been deleted!"))
+}
+
+/// `PATCH /templates/{template}/versions`
+pub async fn promote(
+    State(app): State<App>,
+    caller: Caller,
+    template: TemplatePath,
+    Body(request): Body<wire::UpdateActiveTemplateVersion>,
+) -> Result<Reply<wire::Response>, Fail> {
+    app.template_promote(&caller, template.0, request).await?;
+    Ok(message("Updated the active template version!"))
+}
+
+/// `POST /templates/{template}/versions/archive`
+pub async fn archive_versions(
+    State(app): State<App>,
+    caller: Caller,
+    template: TemplatePath,
+    Body(request): Body<wire::ArchiveTemplateVersionsRequest>,
+) -> Result<Reply<wire::ArchiveTemplateVersionsResponse>, Fail> {
+    app.template_archive_versions(&caller, template.0, request)
+        .await
+        .map(ok)
+}
+
+/// `GET /templates/{template}/daus`
+pub async fn daily_users(
+    State(app): State<App>,
+    caller: Caller,
+    template: TemplatePath,
+    Query(query): Query<HashMap<String, String>>,
+) -> Result<Reply<DailyUsersResponse>, Fail> {
+    let offset = query
+        .get("tz_offset")
+        .map_or(Ok(0), |text| text.parse::<i32>());
+    let offset = offset.map_err(|_| {
+        Fail::field(
+            "Query parameters have invalid values.",
+            "tz_offset",
+            "must be a number of hours",
+        )
+    })?;
+    app.template_daily_users(&caller, template.0, offset)
+        .await
+        .map(ok)
+}

@@ -1,0 +1,291 @@
+//! Workspaces, their settings, shared ports and watchers.
+
+use super::extract::{AgentPath, Body, Listing, UserPath, WorkspacePath};
+use super::reply::{Reply, created, message, ok};
+use super::streams::{self, Upgrade};
+use crate::app::{App, Caller};
+use crate::fail::Fail;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use coder_wire as wire;
+use futures_util::StreamExt as _;
+use std::collections::HashMap;
+
+/// A query by its keys.
+type Params = Query<HashMap<String, String>>;
+
+fn flag(query: &HashMap<String, String>, key: &str) -> bool {
+    query
+        .get(key)
+        .is_some_and(|v| matches!(v.as_str(), "true" | "1"))
+}
+
+/// `GET /workspaces`
+pub async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    page: Listing,
+) -> Result<Reply<wire::WorkspacesResponse>, Fail> {
+    app.workspace_list(&caller, &page).await.map(ok)
+}
+
+/// `POST /users/{user}/workspaces` and `POST /organizations/{organization}/members/{user}/workspaces`
+pub async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    user: UserPath,
+    Body(request): Body<wire::CreateWorkspaceRequest>,
+) -> Result<Reply<wire::Workspace>, Fail> {
+    app.workspace_create(&caller, &user.0, request)
+        .await
+        .map(created)
+}
+
+/// `GET /workspaces/{workspace}`
+pub async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+    Query(query): Params,
+) -> Result<Reply<wire::Workspace>, Fail> {
+    app.workspace_get(&caller, workspace.0, flag(&query, "include_deleted"))
+        .await
+        .map(ok)
+}
+
+/// `GET /users/{user}/workspace/{workspacename}`
+pub async fn get_by_name(
+    State(app): State<App>,
+    caller: Caller,
+    user: UserPath,
+    Path((_, name)): Path<(String, String)>,
+    Query(query): Params,
+) -> Result<Reply<wire::Workspace>, Fail> {
+    app.workspace_by_name(&caller, user.0.id, &name, flag(&query, "include_deleted"))
+        .await
+        .map(ok)
+}
+
+/// `PATCH /workspaces/{workspace}`
+pub async fn rename(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+    Body(request): Body<wire::UpdateWorkspaceRequest>,
+) -> Result<StatusCode, Fail> {
+    app.workspace_rename(&caller, workspace.0, request).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `PUT /workspaces/{workspace}/autostart`
+pub async fn set_autostart(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+    Body(request): Body<wire::UpdateWorkspaceAutostartRequest>,
+) -> Result<StatusCode, Fail> {
+    app.workspace_set_autostart(&caller, workspace.0, request)
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `PUT /workspaces/{workspace}/ttl`
+pub async fn set_ttl(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+    Body(request): Body<wire::UpdateWorkspaceTtlRequest>,
+) -> Result<StatusCode, Fail> {
+    app.workspace_set_ttl(&caller, workspace.0, request).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `PUT /workspaces/{workspace}/extend`
+pub async fn extend(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+    Body(request): Body<wire::PutExtendWorkspaceRequest>,
+) -> Result<Reply<wire::Response>, Fail> {
+    let deadline = request.deadline;
+    app.workspace_extend(&caller, workspace.0, request).await?;
+    Ok(message(format!(
+        "Deadline updated to {}.",
+        deadline.to_rfc3339()
+    )))
+}
+
+/// `PUT /workspaces/{workspace}/dormant`
+pub async fn set_dormant(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+    Body(request): Body<wire::UpdateWorkspaceDormancy>,
+) -> Result<Response, Fail> {
+    let changed = app
+        .workspace_set_dormant(&caller, workspace.0, request)
+        .await?;
+    Ok(changed.map_or_else(
+        || StatusCode::NOT_MODIFIED.into_response(),
+        |workspace| ok(workspace).into_response(),
+    ))
+}
+
+/// `PUT /workspaces/{workspace}/favorite`
+pub async fn favor(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+) -> Result<StatusCode, Fail> {
+    app.workspace_set_favorite(&caller, workspace.0, true)
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `DELETE /workspaces/{workspace}/favorite`
+pub async fn unfavor(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+) -> Result<StatusCode, Fail> {
+    app.workspace_set_favorite(&caller, workspace.0, false)
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `PUT /workspaces/{workspace}/autoupdates`
+pub async fn set_automatic_updates(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+    Body(request): Body<wire::UpdateWorkspaceAutomaticUpdatesRequest>,
+) -> Result<StatusCode, Fail> {
+    app.workspace_set_automatic_updates(&caller, workspace.0, request)
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `POST /workspaces/{workspace}/usage`; the body may be empty.
+pub async fn usage(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+    body: bytes::Bytes,
+) -> Result<StatusCode, Fail> {
+    let request = if body.is_empty() {
+        Ok(wire::PostWorkspaceUsageRequest::default())
+    } else {
+        serde_json::from_slice(&body)
+    };
+    let request = request.map_err(|error| {
+        Fail::invalid("Request body must be valid JSON.").with_detail(error.to_string())
+    })?;
+    app.workspace_usage(&caller, workspace.0, request).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `GET /workspaces/{workspace}/resolve-autostart`
+pub async fn resolve_autostart(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+) -> Result<Reply<wire::ResolveAutostartResponse>, Fail> {
+    app.workspace_resolve_autostart(&caller, workspace.0)
+        .await
+        .map(ok)
+}
+
+/// `GET /workspaces/{workspace}/timings`
+pub async fn timings(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+) -> Result<Reply<wire::WorkspaceBuildTimings>, Fail> {
+    app.workspace_timings(&caller, workspace.0).await.map(ok)
+}
+
+/// `GET /users/{user}/autofill-parameters`
+pub async fn autofill(
+    State(app): State<App>,
+    caller: Caller,
+    user: UserPath,
+    Query(query): Params,
+) -> Result<Reply<Vec<wire::UserParameter>>, Fail> {
+    app.workspace_autofill(
+        &caller,
+        &user.0,
+        query.get("template_id").map(String::as_str),
+    )
+    .await
+    .map(ok)
+}
+
+/// `GET /workspaces/{workspace}/watch`
+pub async fn watch(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+) -> Result<Response, Fail> {
+    let changes = app.workspace_watch(caller, workspace.0).await?.map(json);
+    Ok(streams::sse(&app, changes))
+}
+
+/// `GET /workspaces/{workspace}/watch-ws`
+pub async fn watch_ws(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+    headers: HeaderMap,
+    upgrade: Upgrade,
+) -> Result<Response, Fail> {
+    streams::check_origin(&app, &headers)?;
+    let changes = app.workspace_watch(caller, workspace.0).await?.map(json);
+    Ok(streams::one_way(&app, streams::wanted(upgrade)?, changes))
+}
+
+fn json(item: Result<wire::Workspace, Fail>) -> streams::Item {
+    serde_json::to_vec(&item?).map_err(Fail::internal)
+}
+
+/// `GET /workspaces/{workspace}/port-share`
+pub async fn port_shares(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+) -> Result<Reply<wire::WorkspaceAgentPortShares>, Fail> {
+    app.port_share_list(&caller, workspace.0).await.map(ok)
+}
+
+/// `POST /workspaces/{workspace}/port-share`
+pub async fn share_port(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+    Body(request): Body<wire::UpsertWorkspaceAgentPortShareRequest>,
+) -> Result<Reply<wire::WorkspaceAgentPortShare>, Fail> {
+    app.port_share_upsert(&caller, workspace.0, request)
+        .await
+        .map(ok)
+}
+
+/// `DELETE /workspaces/{workspace}/port-share`
+pub async fn unshare_port(
+    State(app): State<App>,
+    caller: Caller,
+    workspace: WorkspacePath,
+    Body(request): Body<wire::DeleteWorkspaceAgentPortShareRequest>,
+) -> Result<StatusCode, Fail> {
+    app.port_share_delete(&caller, workspace.0, &request)
+        .await?;
+    Ok(StatusCode::OK)
+}
+
+/// `GET /workspaceagents/{workspaceagent}`
+pub async fn agent(
+    State(app): State<App>,
+    caller: Caller,
+    agent: AgentPath,
+) -> Result<Reply<wire::WorkspaceAgent>, Fail> {
+    app.agent_get(&caller, agent.0).await.map(ok)
+}
