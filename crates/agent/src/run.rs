@@ -8,6 +8,7 @@ use crate::env::{self, Login};
 use crate::{apps, lock, logging, metadata, reaper, resources, scripts, serve};
 use coder_proto::agent::{self as proto, startup::Subsystem};
 use coder_proto::drpc::CallError;
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,7 +79,8 @@ fn complain(what: &str, error: &dyn std::error::Error) {
         text = format!("{text}: {cause}");
         source = cause.source();
     }
-    eprintln!("{text}");
+    // Logging may not have started; a closed standard error is nobody's loss.
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// Waits for the platform or a person to stop us.

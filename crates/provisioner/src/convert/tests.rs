@@ -1,3 +1,5 @@
+//! From plans and states to resources, on recorded JSON.
+
 use super::*;
 use crate::resources::{AgentAuth, DisplayApp};
 use crate::state::{from_plan, from_state};

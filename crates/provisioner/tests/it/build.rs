@@ -1,3 +1,5 @@
+//! Builds: apply, state, delete, and what a failure leaves.
+
 use std::fs;
 
 use coder_provisioner::env::ParameterValue;

@@ -1,3 +1,5 @@
+//! Canceling, gracefully and by force.
+
 use std::fs;
 
 use coder_provisioner::env::Transition::{Delete, Start};

@@ -1,3 +1,5 @@
+//! Finding, checking and fetching Terraform.
+
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;

@@ -1,3 +1,5 @@
+//! Imports and dry runs.
+
 use coder_provisioner::env::Transition::Start;
 use coder_provisioner::{BuildRequest, Cancel, JobError, LogLevel, PlanJob};
 
