@@ -177,14 +177,27 @@ pub fn command() -> clap::Command {
     accept_usual_truth(Cli::command())
 }
 
-/// Lets the environment variable of a switch say `1`, `yes` or `on`, not only `true`.
+/// Lets a switch take a value, as in `--yes=false`, and its environment variable say `1`, `yes` or
+/// `on`: scripts written for stock's command line do both.
 fn accept_usual_truth(command: clap::Command) -> clap::Command {
     command
         .mut_args(|arg| {
             let is_switch = matches!(arg.get_action(), ArgAction::SetTrue);
             let is_truth = arg.get_value_parser().type_id() == ValueParser::bool().type_id();
-            if is_switch || is_truth {
+            let arg = if is_switch || is_truth {
                 arg.value_parser(BoolishValueParser::new())
+            } else {
+                arg
+            };
+            if is_switch {
+                arg.action(ArgAction::Set)
+                    .num_args(0..=1)
+                    .require_equals(true)
+                    .default_missing_value("true")
+                    .default_value("false")
+                    .hide_default_value(true)
+                    .hide_possible_values(true)
+                    .value_name("BOOL")
             } else {
                 arg
             }
@@ -311,4 +324,29 @@ async fn run(context: &Context, command: Command) -> Outcome {
 pub fn global_defaults() -> Result<GlobalArgs, clap::Error> {
     let matches = command().try_get_matches_from(["coder"])?;
     Ok(Cli::from_arg_matches(&matches)?.global)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn switches_take_values() {
+        let value = |args: &[&str]| {
+            let args = args.iter().map(OsString::from);
+            let matches = command().try_get_matches_from(args).ok()?;
+            matches
+                .subcommand_matches("login")?
+                .get_one::<bool>("first_user_trial")
+                .copied()
+        };
+        let flag = "--first-user-trial";
+        assert_eq!(value(&["coder", "login"]), Some(false));
+        assert_eq!(value(&["coder", "login", flag]), Some(true));
+        assert_eq!(
+            value(&["coder", "login", &format!("{flag}=false")]),
+            Some(false)
+        );
+        assert_eq!(value(&["coder", "login", &format!("{flag}=1")]), Some(true));
+    }
 }
