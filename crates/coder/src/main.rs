@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     if let Some(code) = coder_cli::run_if_asked(&args) {
         return code;
     }
-    let command = commands();
+    let command = commands(&args);
     let matches = match coder_cli::parse(command.clone(), args) {
         Ok(matches) => matches,
         Err(code) => return code,
@@ -41,20 +41,34 @@ fn main() -> ExitCode {
     }
 }
 
-/// The whole command line.
-fn commands() -> clap::Command {
+/// The command line. An agent that runs for weeks should not carry the words of all other commands,
+/// so its own command stands alone; likewise the server's many flags are made only for the server,
+/// and for those who ask about the whole (`help`, `completion`).
+fn commands(args: &[std::ffi::OsString]) -> clap::Command {
+    let is = |word: &str| args.get(1).is_some_and(|arg| arg == word);
     let agent = coder_agent::Args::augment_args(
         clap::Command::new("agent")
             .about("Run inside a workspace and connect it to the deployment.")
             .hide(true),
     );
+    if is("agent") {
+        return clap::Command::new("coder").subcommand(agent);
+    }
     let command = coder_cli::command().subcommand(agent);
     #[cfg(feature = "full")]
-    let command = command
-        .subcommand(server::command())
-        .mut_subcommand("provisioner", |provisioner| {
-            provisioner.subcommand(provisioner::mirror_command())
-        });
+    let command = {
+        let whole = args.iter().any(|arg| arg == "server") || is("help") || is("completion");
+        let server = if whole {
+            server::command()
+        } else {
+            server::name()
+        };
+        command
+            .subcommand(server)
+            .mut_subcommand("provisioner", |provisioner| {
+                provisioner.subcommand(provisioner::mirror_command())
+            })
+    };
     command
 }
 

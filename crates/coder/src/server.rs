@@ -13,6 +13,11 @@ use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+/// The `server` subcommand without its flags, for lists of commands.
+pub fn name() -> Command {
+    Command::new("server").about("Run the control plane")
+}
+
 /// The `server` subcommand with one flag for each option of the table.
 pub fn command() -> Command {
     let raw_url = || {
@@ -21,8 +26,7 @@ pub fn command() -> Command {
             .action(ArgAction::SetTrue)
             .help("Print the bare URL.")
     };
-    let mut command = Command::new("server")
-        .about("Run the control plane.")
+    let mut command = name()
         .arg(
             Arg::new("config")
                 .long("config")
@@ -214,15 +218,9 @@ fn serve(matches: &ArgMatches) -> anyhow::Result<()> {
     runtime()?.block_on(run_server(launch, config_dir(matches)))
 }
 
-async fn run_server(launch: Launch, config_dir: PathBuf) -> anyhow::Result<()> {
+async fn run_server(mut launch: Launch, config_dir: PathBuf) -> anyhow::Result<()> {
     let shutdown = until_signal()?;
-    let Launch {
-        mut config,
-        access_url_given,
-        postgres_url,
-        ..
-    } = launch;
-    let (cluster, url) = match postgres_url {
+    let (cluster, url) = match launch.postgres_url.take() {
         Some(url) => (None, url.0),
         None => {
             let cluster = start_cluster(config_dir.join("postgres")).await?;
@@ -230,7 +228,26 @@ async fn run_server(launch: Launch, config_dir: PathBuf) -> anyhow::Result<()> {
             (Some(cluster), url)
         }
     };
-    let store = Store::connect(&url, &ConnectOptions::default()).await?;
+    let result = run_on_database(launch, &url, shutdown).await;
+    // Also after a start that failed: nobody but us would stop it.
+    if let Some(cluster) = cluster {
+        let stopped = cluster.stop().await.context("stop the database");
+        return result.and(stopped);
+    }
+    result
+}
+
+async fn run_on_database(
+    launch: Launch,
+    url: &str,
+    shutdown: CancellationToken,
+) -> anyhow::Result<()> {
+    let Launch {
+        mut config,
+        access_url_given,
+        ..
+    } = launch;
+    let store = Store::connect(url, &ConnectOptions::default()).await?;
     let mirror = config.cache_dir.join("provider-mirror");
     let binary = std::env::current_exe().context("find our own binary")?;
     let mirror = coder_tfplugin::write_mirror(&mirror, &binary)
@@ -255,9 +272,6 @@ async fn run_server(launch: Launch, config_dir: PathBuf) -> anyhow::Result<()> {
         );
     }
     server.run().await;
-    if let Some(cluster) = cluster {
-        cluster.stop().await.context("stop the database")?;
-    }
     Ok(())
 }
 
