@@ -1,7 +1,7 @@
 //! Runs the real Terraform, which must be on `PATH`.
 //!
-//! Tests with the coder provider need its program: `CODER_TEST_PROVIDER` names it. Without that
-//! variable only templates of `terraform_data` are run.
+//! Tests with the coder provider need its program: `CODER_TEST_PROVIDER` names it, as `./dev test`
+//! does.
 #![allow(clippy::unwrap_used)]
 
 mod build;

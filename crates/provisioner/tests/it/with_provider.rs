@@ -18,15 +18,17 @@ const GOLDEN: &str = include_str!("../fixtures/golden.tf");
 const BENCH: &str = include_str!("../fixtures/bench.tf");
 const VERSION: &str = "2.17.0";
 
-/// The provider's program, when there is one to test with.
-fn provider() -> Option<PathBuf> {
-    let path = PathBuf::from(std::env::var_os("CODER_TEST_PROVIDER")?);
+/// The provider's program.
+fn provider() -> PathBuf {
+    let path = std::env::var_os("CODER_TEST_PROVIDER").map(PathBuf::from).expect(
+        "CODER_TEST_PROVIDER must name the coder binary: run `./dev test`, or build it and set the variable to target/debug/coder",
+    );
     assert!(
         path.is_file(),
         "CODER_TEST_PROVIDER: there is no {}",
         path.display()
     );
-    Some(path)
+    path
 }
 
 fn arch() -> &'static str {
@@ -43,19 +45,18 @@ fn mirror(dir: &Path, program: &Path) -> PathBuf {
         let at = mirror.join(format!("{host}/coder/coder/{VERSION}/linux_{}", arch()));
         fs::create_dir_all(&at).unwrap();
         let to = at.join(format!("terraform-provider-coder_v{VERSION}"));
-        fs::copy(program, &to).unwrap();
-        fs::set_permissions(&to, fs::Permissions::from_mode(0o755)).unwrap();
+        std::os::unix::fs::symlink(program, &to).unwrap();
     }
     mirror
 }
 
-async fn bench(change: impl FnOnce(&Path, &mut EngineOptions)) -> Option<Bench> {
-    let program = provider()?;
+async fn bench(change: impl FnOnce(&Path, &mut EngineOptions)) -> Bench {
+    let program = provider();
     let bench = Bench::with(|dir, options| {
         options.provider_mirror = Some(mirror(dir, &program));
         change(dir, options);
     });
-    Some(bench.await)
+    bench.await
 }
 
 fn build(archive: Arc<[u8]>, transition: coder_provisioner::Transition, state: &[u8]) -> BuildJob {
@@ -172,9 +173,7 @@ fn check_golden(resources: &[Resource], size: &str, count: &str) {
 
 #[tokio::test]
 async fn the_golden_template_imports_as_with_the_stock_server() {
-    let Some(bench) = bench(|_, _| {}).await else {
-        return;
-    };
+    let bench = bench(|_, _| {}).await;
     let sink = Sink::default();
     let found = bench
         .engine
@@ -207,9 +206,7 @@ async fn the_golden_template_imports_as_with_the_stock_server() {
 
 #[tokio::test]
 async fn the_golden_template_builds_stops_and_goes() {
-    let Some(bench) = bench(|_, _| {}).await else {
-        return;
-    };
+    let bench = bench(|_, _| {}).await;
     let archive = template(GOLDEN);
     let imported = bench
         .engine
@@ -276,15 +273,12 @@ async fn the_golden_template_builds_stops_and_goes() {
 #[tokio::test]
 async fn a_template_of_our_provider_alone_needs_no_network_whatever_it_asks_of_the_version() {
     for version in ["", "version = \"~> 2.0\"", "version = \">= 2.5.0\""] {
-        let Some(bench) = bench(|_, options| {
+        let bench = bench(|_, options| {
             // Any word with a registry would fail at once.
             let env = options.env.as_mut().unwrap();
             env.push(("HTTPS_PROXY".into(), "http://127.0.0.1:1".into()));
         })
-        .await
-        else {
-            return;
-        };
+        .await;
         let text = format!(
             "terraform {{\n  required_providers {{\n    coder = {{\n      source = \"coder/coder\"\n      {version}\n    }}\n  }}\n}}\ndata \"coder_workspace\" \"me\" {{}}\n"
         );
@@ -298,15 +292,12 @@ async fn a_template_of_our_provider_alone_needs_no_network_whatever_it_asks_of_t
 
 #[tokio::test]
 async fn a_version_that_we_do_not_have_is_asked_of_the_registry() {
-    let Some(bench) = bench(|_, options| {
+    let bench = bench(|_, options| {
         let env = options.env.as_mut().unwrap();
         env.push(("HTTPS_PROXY".into(), "http://127.0.0.1:1".into()));
         env.push(("TF_REGISTRY_DISCOVERY_RETRY".into(), "0".into()));
     })
-    .await
-    else {
-        return;
-    };
+    .await;
     let text = "terraform {\n  required_providers {\n    coder = {\n      source = \"coder/coder\"\n      version = \"2.7.1\"\n    }\n  }\n}\ndata \"coder_workspace\" \"me\" {}\n";
     let e = bench
         .engine
@@ -324,15 +315,12 @@ async fn a_version_that_we_do_not_have_is_asked_of_the_registry() {
 
 #[tokio::test]
 async fn a_lock_file_of_the_official_build_does_not_need_the_network() {
-    let Some(bench) = bench(|_, options| {
+    let bench = bench(|_, options| {
         let env = options.env.as_mut().unwrap();
         env.push(("HTTPS_PROXY".into(), "http://127.0.0.1:1".into()));
         env.push(("TF_REGISTRY_DISCOVERY_RETRY".into(), "0".into()));
     })
-    .await
-    else {
-        return;
-    };
+    .await;
     let lock = "provider \"registry.terraform.io/coder/coder\" {\n  version = \"2.17.0\"\n  hashes = [\n    \"h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\",\n  ]\n}\n";
     let archive = tar(&[("main.tf", BENCH), (".terraform.lock.hcl", lock)]);
     let sink = Sink::default();
@@ -350,7 +338,7 @@ async fn a_lock_file_of_the_official_build_does_not_need_the_network() {
 
 #[tokio::test]
 async fn a_users_own_mirror_of_the_provider_is_used() {
-    let Some(bench) = bench(|dir, options| {
+    let bench = bench(|dir, options| {
         let theirs = dir.join("theirs");
         let ours = options.provider_mirror.clone().unwrap();
         fs::rename(&ours, &theirs).unwrap();
@@ -362,10 +350,7 @@ async fn a_users_own_mirror_of_the_provider_is_used() {
         );
         fs::write(rc, text).unwrap();
     })
-    .await
-    else {
-        return;
-    };
+    .await;
     bench
         .engine
         .import(import_job(template(BENCH)), &Sink::default())
@@ -375,7 +360,7 @@ async fn a_users_own_mirror_of_the_provider_is_used() {
 
 #[tokio::test]
 async fn a_users_configuration_without_the_provider_gets_ours() {
-    let Some(bench) = bench(|dir, _| {
+    let bench = bench(|dir, _| {
         let empty = dir.join("empty");
         fs::create_dir_all(&empty).unwrap();
         let text = format!(
@@ -384,10 +369,7 @@ async fn a_users_configuration_without_the_provider_gets_ours() {
         );
         fs::write(dir.join("home/.terraformrc"), text).unwrap();
     })
-    .await
-    else {
-        return;
-    };
+    .await;
     let up = bench
         .engine
         .import(import_job(template(BENCH)), &Sink::default())
@@ -404,9 +386,7 @@ async fn mistakes_in_names_fail_the_import() {
         "resource \"coder_agent\" \"my_agent\" {\n  os   = \"linux\"\n  arch = \"amd64\"\n}\n";
     let parameters = "data \"coder_parameter\" \"a\" {\n  name = \"x\"\n}\ndata \"coder_parameter\" \"b\" {\n  name = \"x\"\n}\n";
     for (text, wanted) in [(agent, "my_agent"), (parameters, "must be unique")] {
-        let Some(bench) = bench(|_, _| {}).await else {
-            return;
-        };
+        let bench = bench(|_, _| {}).await;
         let job = import_job(template(&format!("{head}{text}")));
         let e = bench
             .engine
@@ -421,16 +401,14 @@ async fn mistakes_in_names_fail_the_import() {
 
 #[tokio::test]
 async fn a_new_server_brings_a_new_provider_although_the_version_is_the_same() {
-    let Some(bench) = bench(|_, _| {}).await else {
-        return;
-    };
+    let bench = bench(|_, _| {}).await;
     let archive = template(BENCH);
     let first = build(archive.clone(), Start, b"");
     let up = bench.engine.build(first, &Sink::default()).await;
     assert!(up.error.is_none(), "{:?}", up.error);
     // The new one stands elsewhere and is another build: a byte more at its end.
     let next = bench.path("next");
-    let moved = mirror(&next, &provider().unwrap());
+    let moved = mirror(&next, &provider());
     let host = format!(
         "registry.terraform.io/coder/coder/{VERSION}/linux_{}",
         arch()
@@ -440,7 +418,9 @@ async fn a_new_server_brings_a_new_provider_although_the_version_is_the_same() {
         .join(format!("terraform-provider-coder_v{VERSION}"));
     let mut bytes = fs::read(&program).unwrap();
     bytes.push(0);
+    fs::remove_file(&program).unwrap();
     fs::write(&program, bytes).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     fs::remove_dir_all(bench.path("mirror")).unwrap();
     let mut options = crate::support::options(bench.dir.path());
     options.provider_mirror = Some(moved);
@@ -452,9 +432,7 @@ async fn a_new_server_brings_a_new_provider_although_the_version_is_the_same() {
 
 #[tokio::test]
 async fn everything_an_agent_can_have_is_found_in_plan_and_state_alike() {
-    let Some(bench) = bench(|_, _| {}).await else {
-        return;
-    };
+    let bench = bench(|_, _| {}).await;
     let archive = tar(&[
         ("main.tf", include_str!("../fixtures/rich.tf")),
         ("editor/main.tf", include_str!("../fixtures/rich_editor.tf")),
@@ -547,9 +525,7 @@ async fn everything_an_agent_can_have_is_found_in_plan_and_state_alike() {
 #[tokio::test]
 #[ignore = "prints measurements"]
 async fn measure() {
-    let Some(bench) = bench(|_, _| {}).await else {
-        return;
-    };
+    let bench = bench(|_, _| {}).await;
     let archive = template(BENCH);
     let imported = bench
         .engine

@@ -1,0 +1,430 @@
+//! Users: checks 21 to 24 and 28 to 38.
+
+use coder_testkit::TestServer;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn check_021_to_024_the_deployment_is_set_up_once() {
+    let server = TestServer::start().await;
+    assert_eq!(server.get("", "/api/v2/users/first").await.status, 404);
+    let user =
+        |password: &str| json!({"email": "a@example.com", "username": "a", "password": password});
+    let weak = server
+        .call("", "POST", "/api/v2/users/first", user("abc"))
+        .await;
+    assert_eq!(
+        (weak.status, weak.fields()),
+        (400, vec!["password".to_owned()])
+    );
+    let created = server
+        .call("", "POST", "/api/v2/users/first", user("SomePass123!"))
+        .await;
+    assert_eq!(created.status, 201);
+    assert!(!created.text("/user_id").is_empty() && !created.text("/organization_id").is_empty());
+    assert_eq!(
+        server
+            .call("", "POST", "/api/v2/users/first", user("SomePass123!"))
+            .await
+            .status,
+        409
+    );
+    assert_eq!(server.get("", "/api/v2/users/first").await.status, 200);
+}
+
+#[tokio::test]
+async fn two_set_ups_at_once_make_one_owner() {
+    let server = TestServer::start().await;
+    let user = |name: &str| json!({"email": format!("{name}@example.com"), "username": name, "password": "SomePass123!"});
+    let (a, b) = tokio::join!(
+        server.call("", "POST", "/api/v2/users/first", user("a")),
+        server.call("", "POST", "/api/v2/users/first", user("b"))
+    );
+    let mut statuses = [a.status, b.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [201, 409]);
+}
+
+#[tokio::test]
+async fn check_028_the_default_organization_has_three_names() {
+    let server = TestServer::start().await;
+    let owner = server.owner().await;
+    let default = server
+        .get(&owner, "/api/v2/organizations/default")
+        .await
+        .json();
+    assert_eq!(default["is_default"], true);
+    let id = default["id"].as_str().unwrap();
+    for name in [id, "coder", "CODER"] {
+        assert_eq!(
+            server
+                .get(&owner, &format!("/api/v2/organizations/{name}"))
+                .await
+                .json(),
+            default
+        );
+    }
+}
+
+#[tokio::test]
+async fn check_029_and_030_users_are_made_with_checked_fields() {
+    let server = TestServer::start().await;
+    let owner = server.owner().await;
+    server.member(&owner, "bob").await;
+    let organization = server
+        .get(&owner, "/api/v2/organizations/default")
+        .await
+        .text("/id");
+    let new = |name: &str, organizations: Value| json!({"email": format!("{}@x.io", name.len()), "username": name, "password": "SomePass123!", "login_type": "password", "organization_ids": organizations});
+    assert_eq!(
+        server
+            .call(
+                &owner,
+                "POST",
+                "/api/v2/users",
+                new("BOB", json!([organization]))
+            )
+            .await
+            .status,
+        409
+    );
+    let without = server
+        .call(&owner, "POST", "/api/v2/users", new("eve", json!([])))
+        .await;
+    assert_eq!(
+        (without.status, without.fields()),
+        (400, vec!["organization_ids".to_owned()])
+    );
+    for name in ["new", "a--b", &"x".repeat(33)] {
+        let bad = server
+            .call(
+                &owner,
+                "POST",
+                "/api/v2/users",
+                new(name, json!([organization])),
+            )
+            .await;
+        assert_eq!(
+            (bad.status, bad.fields()),
+            (400, vec!["username".to_owned()]),
+            "{name}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn check_031_and_032_lists_show_whom_the_caller_may_see() {
+    let server = TestServer::start().await;
+    let owner = server.owner().await;
+    let bob = server.member(&owner, "bob").await;
+    let page = server
+        .get(&owner, "/api/v2/users?q=status:active&limit=1")
+        .await
+        .json();
+    assert_eq!(page["users"].as_array().unwrap().len(), 1);
+    assert_eq!(page["count"], 2);
+    let next = page["users"][0]["id"].as_str().unwrap();
+    let rest = server
+        .get(&owner, &format!("/api/v2/users?after_id={next}"))
+        .await
+        .json();
+    assert_eq!(rest["users"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        server.get(&owner, "/api/v2/users?q=foo:bar").await.fields(),
+        ["foo"]
+    );
+    assert_eq!(
+        server.get(&owner, "/api/v2/users?limit=-1").await.fields(),
+        ["limit"]
+    );
+    assert_eq!(server.get(&bob, "/api/v2/users").await.json()["count"], 1);
+    assert_eq!(
+        server
+            .call(&bob, "POST", "/api/v2/users", json!({"username": "x"}))
+            .await
+            .status,
+        403
+    );
+    assert_eq!(server.get(&bob, "/api/v2/users/owner").await.status, 400);
+}
+
+#[tokio::test]
+async fn check_033_a_suspended_user_is_out_until_activated() {
+    let server = TestServer::start().await;
+    let owner = server.owner().await;
+    let bob = server.member(&owner, "bob").await;
+    let put = |who: &'static str, what: &'static str| format!("/api/v2/users/{who}/status/{what}");
+    assert_eq!(
+        server
+            .call(&owner, "PUT", &put("bob", "suspend"), Value::Null)
+            .await
+            .text("/status"),
+        "suspended"
+    );
+    let out = server.get(&bob, "/api/v2/users/me").await;
+    assert_eq!(out.status, 401);
+    assert!(out.text("/message").starts_with("User is not active"));
+    assert_eq!(
+        server
+            .call(&owner, "PUT", &put("bob", "activate"), Value::Null)
+            .await
+            .status,
+        200
+    );
+    assert_eq!(server.get(&bob, "/api/v2/users/me").await.status, 200);
+    assert_eq!(
+        server
+            .call(&owner, "PUT", &put("me", "suspend"), Value::Null)
+            .await
+            .status,
+        400
+    );
+    assert_eq!(
+        server
+            .call(&bob, "PUT", &put("me", "suspend"), Value::Null)
+            .await
+            .status,
+        400
+    );
+}
+
+#[tokio::test]
+async fn check_034_a_password_change_needs_the_old_one_and_ends_sessions() {
+    let server = TestServer::start().await;
+    let owner = server.owner().await;
+    let bob = server.member(&owner, "bob").await;
+    let change = |old: &str| json!({"old_password": old, "password": "OtherPass123!"});
+    let wrong = server
+        .call(&bob, "PUT", "/api/v2/users/me/password", change("wrong"))
+        .await;
+    assert_eq!(
+        (wrong.status, wrong.fields()),
+        (400, vec!["old_password".to_owned()])
+    );
+    assert_eq!(
+        server
+            .call(
+                &bob,
+                "PUT",
+                "/api/v2/users/me/password",
+                change("SomePass123!")
+            )
+            .await
+            .status,
+        204
+    );
+    assert_eq!(server.get(&bob, "/api/v2/users/me").await.status, 401);
+    let login = |password: &str| json!({"email": "bob@example.com", "password": password});
+    assert_eq!(
+        server
+            .call("", "POST", "/api/v2/users/login", login("SomePass123!"))
+            .await
+            .status,
+        401
+    );
+    assert_eq!(
+        server
+            .call("", "POST", "/api/v2/users/login", login("OtherPass123!"))
+            .await
+            .status,
+        201
+    );
+}
+
+#[tokio::test]
+async fn check_035_roles_are_given_by_those_who_may() {
+    let server = TestServer::start().await;
+    let owner = server.owner().await;
+    let bob = server.member(&owner, "bob").await;
+    let roles = |list: Value| json!({"roles": list});
+    let given = server
+        .call(
+            &owner,
+            "PUT",
+            "/api/v2/users/bob/roles",
+            roles(json!(["template-admin"])),
+        )
+        .await;
+    assert_eq!(given.json()["roles"][0]["name"], "template-admin");
+    assert_eq!(
+        server
+            .call(&owner, "PUT", "/api/v2/users/me/roles", roles(json!([])))
+            .await
+            .status,
+        400
+    );
+    assert_eq!(
+        server
+            .call(
+                &owner,
+                "PUT",
+                "/api/v2/users/bob/roles",
+                roles(json!(["king"]))
+            )
+            .await
+            .status,
+        400
+    );
+    server.member(&owner, "eve").await;
+    assert_eq!(
+        server
+            .call(
+                &bob,
+                "PUT",
+                "/api/v2/users/eve/roles",
+                roles(json!(["owner"]))
+            )
+            .await
+            .status,
+        403
+    );
+    server
+        .call(
+            &owner,
+            "PUT",
+            "/api/v2/users/bob/roles",
+            roles(json!(["user-admin"])),
+        )
+        .await;
+    let too_much = server
+        .call(
+            &bob,
+            "PUT",
+            "/api/v2/users/eve/roles",
+            roles(json!(["owner"])),
+        )
+        .await;
+    assert_eq!(too_much.status, 403, "a user admin must not make owners");
+    assert_eq!(
+        server
+            .call(
+                &bob,
+                "PUT",
+                "/api/v2/users/eve/roles",
+                roles(json!(["auditor"]))
+            )
+            .await
+            .status,
+        200
+    );
+}
+
+#[tokio::test]
+async fn check_036_a_deleted_user_frees_the_name() {
+    let server = TestServer::start().await;
+    let owner = server.owner().await;
+    let bob = server.member(&owner, "bob").await;
+    assert_eq!(
+        server
+            .call(&owner, "DELETE", "/api/v2/users/me", Value::Null)
+            .await
+            .status,
+        403
+    );
+    assert_eq!(
+        server
+            .call(&bob, "DELETE", "/api/v2/users/bob", Value::Null)
+            .await
+            .status,
+        403
+    );
+    assert_eq!(
+        server
+            .call(&owner, "DELETE", "/api/v2/users/bob", Value::Null)
+            .await
+            .status,
+        200
+    );
+    assert_eq!(server.get(&bob, "/api/v2/users/me").await.status, 401);
+    server.member(&owner, "bob").await;
+}
+
+#[tokio::test]
+async fn check_037_and_038_profile_and_git_key_are_ones_own() {
+    let server = TestServer::start().await;
+    let owner = server.owner().await;
+    let bob = server.member(&owner, "bob").await;
+    let taken = server
+        .call(
+            &bob,
+            "PUT",
+            "/api/v2/users/me/profile",
+            json!({"username": "Owner", "name": ""}),
+        )
+        .await;
+    assert_eq!(
+        (taken.status, taken.fields()),
+        (409, vec!["username".to_owned()])
+    );
+    let before = server
+        .get(&bob, "/api/v2/users/me/gitsshkey")
+        .await
+        .text("/public_key");
+    assert!(before.starts_with("ssh-ed25519 "), "{before}");
+    let after = server
+        .call(&bob, "PUT", "/api/v2/users/me/gitsshkey", Value::Null)
+        .await
+        .text("/public_key");
+    assert_ne!(before, after);
+    assert_eq!(
+        server
+            .get(&bob, "/api/v2/users/me/gitsshkey")
+            .await
+            .text("/public_key"),
+        after
+    );
+}
+
+#[tokio::test]
+async fn changes_are_on_record_for_those_who_may_read_it() {
+    let server = TestServer::start().await;
+    let owner = server.owner().await;
+    let bob = server.member(&owner, "bob").await;
+    server
+        .call(
+            &owner,
+            "PUT",
+            "/api/v2/users/bob/profile",
+            json!({"username": "bobby", "name": ""}),
+        )
+        .await;
+    let entries = server
+        .get(&owner, "/api/v2/audit?q=resource_type:user+action:write")
+        .await
+        .json();
+    assert_eq!(entries["count"], 1);
+    let diff = &entries["audit_logs"][0]["diff"]["username"];
+    assert_eq!(
+        (&diff["old"], &diff["new"]),
+        (&json!("bob"), &json!("bobby"))
+    );
+    assert_eq!(server.get(&bob, "/api/v2/audit").await.status, 403);
+}
+
+#[tokio::test]
+async fn admins_hear_of_accounts_that_others_make() {
+    let server = TestServer::start().await;
+    let owner = server.owner().await;
+    let bob = server.member(&owner, "bob").await;
+    server
+        .call(
+            &owner,
+            "PUT",
+            "/api/v2/users/bob/roles",
+            json!({"roles": ["user-admin"]}),
+        )
+        .await;
+    server.member(&bob, "eve").await;
+    let inbox = server
+        .get(&owner, "/api/v2/notifications/inbox")
+        .await
+        .json();
+    assert_eq!(inbox["unread_count"], 1);
+    assert_eq!(
+        inbox["notifications"][0]["title"],
+        "User account \"eve\" created"
+    );
+    assert_eq!(
+        server.get(&bob, "/api/v2/notifications/inbox").await.json()["unread_count"],
+        0
+    );
+}
