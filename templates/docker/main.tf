@@ -69,8 +69,10 @@ data "coder_parameter" "memory" {
 }
 
 locals {
-  id        = data.coder_workspace.me.id
-  full_name = coalesce(data.coder_workspace_owner.me.full_name, data.coder_workspace_owner.me.name)
+  id = data.coder_workspace.me.id
+
+  # The provider says "default" for an owner who has given no full name.
+  full_name = contains(["", "default"], data.coder_workspace_owner.me.full_name) ? data.coder_workspace_owner.me.name : data.coder_workspace_owner.me.full_name
 }
 
 resource "coder_agent" "main" {

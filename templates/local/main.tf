@@ -28,7 +28,9 @@ locals {
 
   # The id keeps two workspaces apart that had the same name at different times.
   directory = "${local.data}/${data.coder_workspace_owner.me.name}/${data.coder_workspace.me.name}-${substr(local.id, 0, 8)}"
-  full_name = coalesce(data.coder_workspace_owner.me.full_name, data.coder_workspace_owner.me.name)
+
+  # The provider says "default" for an owner who has given no full name.
+  full_name = contains(["", "default"], data.coder_workspace_owner.me.full_name) ? data.coder_workspace_owner.me.name : data.coder_workspace_owner.me.full_name
 }
 
 resource "coder_agent" "main" {

@@ -116,11 +116,36 @@ stop() {
     rm -f "$WORKSPACE_DIR/agent"
 }
 
+# Runs the agent, and runs it anew when something has killed it. An agent that ends by itself has its reasons. A signal
+# cuts `wait` short, so it is repeated while the agent lives.
+# shellcheck disable=SC2016
+KEEP_RUNNING='
+stopping=
+agent=
+trap "stopping=1; [ -z \"\$agent\" ] || kill -TERM \$agent 2>/dev/null" TERM
+while [ -z "$stopping" ]; do
+    rm -rf "$1/bin"
+    sh "$1/init.sh" "$1/bin" &
+    agent=$!
+    status=0
+    wait "$agent" || status=$?
+    while kill -0 "$agent" 2>/dev/null; do
+        status=0
+        wait "$agent" || status=$?
+    done
+    if [ -n "$stopping" ] || [ "$status" -le 128 ]; then exit "$status"; fi
+    echo "the agent was killed (exit status $status); starting it again"
+    sleep 1
+done
+'
+
 start() {
     : "${INIT_SCRIPT:?}" "${CODER_AGENT_TOKEN:?}"
     stop
     mkdir -p "$WORKSPACE_DIR/home"
-    printf '%s' "$INIT_SCRIPT" >"$WORKSPACE_DIR/init.sh"
+    # The program goes with the workspace. As a variable of the script it stays out of the workspace's environment.
+    { echo 'BINARY_DIR=$1' && printf '%s' "$INIT_SCRIPT"; } >"$WORKSPACE_DIR/init.sh"
+    printf '%s' "$KEEP_RUNNING" >"$WORKSPACE_DIR/run.sh"
     unset INIT_SCRIPT
 
     # The server's own variables are none of the workspace's business: some of them are secrets.
@@ -139,7 +164,7 @@ start() {
     # A session of its own, so that nothing that happens to the server reaches it.
     own=
     if command -v setsid >/dev/null; then own=setsid; fi
-    $own sh "$dir/init.sh" >"$dir/agent.log" 2>&1 </dev/null &
+    $own sh "$dir/run.sh" "$dir" >"$dir/agent.log" 2>&1 </dev/null &
     echo "$! $(identity $!)" >"$dir/agent"
 }
 

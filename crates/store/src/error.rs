@@ -111,7 +111,9 @@ pub enum ConnectError {
         reason: String,
     },
     /// The server does not answer.
-    #[error("connect to PostgreSQL at {host}")]
+    #[error(
+        "cannot connect to PostgreSQL at {host}: check the address, the account and that the database runs"
+    )]
     Connect {
         /// Host and port, without credentials.
         host: String,

@@ -10,7 +10,7 @@ use super::binaries::FetchError;
 pub enum EmbeddedError {
     /// Another server holds the directory.
     #[error(
-        "the built-in PostgreSQL in {root} is in use by another coder server{holder}: stop that one, or give this one its own --config-dir or --postgres-url"
+        "the built-in PostgreSQL in {root} is in use by another coder server{holder}: stop that one, or give this one its own --global-config or --postgres-url"
     )]
     InUse {
         /// The directory.

@@ -1,0 +1,150 @@
+//! Servers that end without a warning. Nothing that was acknowledged is lost, and nothing is left behind.
+
+use crate::deployment::{Deployment, mark};
+use crate::machine::{processes, until};
+use crate::terminal::Terminal;
+use std::fs;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+/// The deployment whose server these tests kill, one after the other.
+fn victim() -> MutexGuard<'static, Deployment> {
+    static VICTIM: LazyLock<Mutex<Deployment>> = LazyLock::new(|| {
+        let deployment = Deployment::start("crash", &[]);
+        deployment.first_user();
+        deployment.push_slow();
+        Mutex::new(deployment)
+    });
+    // A test that failed with the server killed says so itself; the other one then fails too.
+    VICTIM.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Kills the server in the middle of an apply: when the job has begun (0), or at a step of the template.
+fn killed_at(step: usize) {
+    let deployment = victim();
+    let name = format!("step{step}");
+    let hold = deployment.hold_file(&name);
+    fs::write(&hold, step.max(1).to_string()).unwrap();
+    deployment
+        .coder(&["create", &name, "-t", "slow", "-y", "--no-wait"])
+        .ok();
+    let mark = mark(&deployment.workspace(&name));
+    if step == 0 {
+        until("the job runs", || {
+            let status = deployment.workspace(&name)["latest_build"]["job"]["status"].clone();
+            (status == "running").then_some(())
+        });
+    } else {
+        deployment.reached(&name, step);
+    }
+    deployment.kill();
+
+    // Terraform and what it started end with the server, not with the next start of it.
+    until("Terraform has ended", || {
+        let hold = format!("HOLD={}", hold.display());
+        let cache = format!("{}/", deployment.dir.join("cache").display());
+        let left = processes(&hold).len()
+            + processes(&cache)
+                .iter()
+                .filter(|(_, line)| line.contains("terraform"))
+                .count();
+        (left == 0).then_some(())
+    });
+
+    deployment.boot();
+    let job = until("the job has ended", || {
+        let job = deployment.workspace(&name)["latest_build"]["job"].clone();
+        let over = !["pending", "running", "canceling"].contains(&job["status"].as_str()?);
+        over.then_some(job)
+    });
+    assert_eq!(job["status"], "failed", "{job}");
+    assert!(
+        job["error"]
+            .as_str()
+            .is_some_and(|reason| !reason.is_empty()),
+        "{job}"
+    );
+
+    fs::remove_file(&hold).unwrap();
+    // Every other one is brought up first: both ways on have to work from every state.
+    if step % 2 == 1 {
+        deployment.coder(&["start", &name, "-y"]).ok();
+        deployment.coder(&["ssh", &name, "--", "true"]).ok();
+    }
+    deployment.coder(&["delete", &name, "-y"]).ok();
+    assert_eq!(deployment.find(&name), None);
+    assert_eq!(processes(&mark), []);
+    assert!(
+        !deployment.data().join("ann").exists(),
+        "the home of {name} is still there"
+    );
+}
+
+#[test]
+fn a_server_killed_when_a_build_begins_ends_it_with_a_reason_after_its_restart() {
+    killed_at(0);
+}
+
+#[test]
+fn a_server_killed_at_the_first_step_of_an_apply_leaves_a_workspace_that_can_be_started_and_deleted()
+ {
+    killed_at(1);
+}
+
+#[test]
+fn a_server_killed_at_the_second_step_of_an_apply_leaves_a_workspace_that_can_be_deleted() {
+    killed_at(2);
+}
+
+#[test]
+fn a_server_killed_just_after_the_agent_was_started_leaves_a_workspace_that_can_be_started_and_deleted()
+ {
+    killed_at(3);
+}
+
+#[test]
+fn a_server_killed_at_the_fourth_step_of_an_apply_leaves_a_workspace_that_can_be_deleted() {
+    killed_at(4);
+}
+
+#[test]
+fn a_server_killed_at_the_last_step_of_an_apply_leaves_a_workspace_that_can_be_started_and_deleted()
+{
+    killed_at(5);
+}
+
+#[test]
+fn the_agent_outlives_a_killed_server_and_connects_to_the_next_one() {
+    let deployment = victim();
+    deployment
+        .coder(&["create", "steady", "-t", "slow", "-y"])
+        .ok();
+    let mark = mark(&deployment.workspace("steady"));
+    let agents = || -> Vec<u32> {
+        let all = processes(&mark);
+        let agents = all.iter().filter(|(_, line)| line.contains("agent"));
+        agents.map(|(pid, _)| *pid).collect()
+    };
+    deployment
+        .coder(&["ssh", "steady", "--", "echo before > file"])
+        .ok();
+    let terminal = "c1d9a9d4-58f0-4f4e-8f7e-0c6f6a3a9b02";
+    let row = deployment.workspace("steady");
+    let mut first = Terminal::open(&deployment, &row, terminal);
+    first.enter("echo shown-$((40 + 2))");
+    first.shows("shown-42");
+    let before = agents();
+    assert!(!before.is_empty());
+    deployment.kill();
+    assert_eq!(agents(), before);
+    deployment.boot();
+    until("the workspace can be entered again", || {
+        let read = deployment.coder(&["ssh", "steady", "--", "cat file"]);
+        (read.code == 0 && read.out() == "before\n").then_some(())
+    });
+    Terminal::open(&deployment, &row, terminal).shows("shown-42");
+    deployment.connected("steady");
+    assert_eq!(agents(), before);
+    // The next test finds the deployment without workspaces.
+    deployment.coder(&["delete", "steady", "-y"]).ok();
+    assert_eq!(processes(&mark), []);
+}
