@@ -32,7 +32,11 @@ fn main() -> ExitCode {
             Err(error) => error.exit(),
         },
         #[cfg(feature = "full")]
-        Some(("server", matches)) => server::run(matches),
+        Some(("server", matches)) => {
+            // It runs for long and is done with the words of the command line.
+            drop(command);
+            server::run(matches)
+        }
         #[cfg(feature = "full")]
         Some(("provisioner", matches)) if matches.subcommand_matches("mirror").is_some() => {
             provisioner::mirror(matches)

@@ -55,8 +55,8 @@ async fn presence(app: &App) {
         tokio::select! {
             () = app.shutdown.cancelled() => return,
             _ = ticks.tick() => {}
-            // A new agent's first answer to a ping is shown soon; those of others that came with it too.
-            () = app.agents.hub.measured() => tokio::time::sleep(Duration::from_secs(1)).await,
+            // A new agent's first answer to a ping is shown at once, with those of others that came with it.
+            () = app.agents.hub.measured() => tokio::time::sleep(Duration::from_millis(50)).await,
         }
         let agents = app.agents.hub.alive();
         if agents.is_empty() {

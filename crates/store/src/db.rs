@@ -3,7 +3,9 @@
 use crate::keys::Keyring;
 use crate::pubsub::PubSub;
 use crate::{ConnectError, Error, Result, migrate};
-use deadpool_postgres::{GenericClient, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{
+    GenericClient, Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime,
+};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::types::ToSql;
@@ -82,7 +84,15 @@ impl Store {
         } else {
             Manager::from_config(config.clone(), NoTls, recycling)
         };
+        // Planning the larger statements takes longer than running them, so each connection plans once.
+        let plan_once = Hook::async_fn(|client, _| {
+            Box::pin(async move {
+                let set = client.batch_execute("set plan_cache_mode = force_generic_plan");
+                set.await.map_err(HookError::Backend)
+            })
+        });
         let pool = Pool::builder(manager)
+            .post_create(plan_once)
             .max_size(options.max_connections)
             .wait_timeout(Some(options.wait))
             .create_timeout(Some(options.wait))
