@@ -2,8 +2,10 @@
 //! Must not start anything.
 
 use crate::agent::Agent;
+use nix::sys::signal::{SigHandler, Signal, signal};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -51,11 +53,6 @@ impl Login {
 
 /// The command that runs `script` as a login shell would; the login shell itself when it is empty.
 pub fn command_for(login: &Login, script: &str) -> Command {
-    if script.is_empty() {
-        let mut command = Command::new(&login.shell);
-        command.arg("-l");
-        return command;
-    }
     let mut words = script
         .strip_prefix("#!")
         .and_then(|rest| rest.lines().next())
@@ -69,8 +66,32 @@ pub fn command_for(login: &Login, script: &str) -> Command {
         }
         None => Command::new(&login.shell),
     };
-    command.arg("-c").arg(script);
+    if script.is_empty() {
+        command.arg("-l");
+    } else {
+        command.arg("-c").arg(script);
+    }
+    heed_signals(&mut command);
     command
+}
+
+/// An agent that `nohup` or `&` started ignores signals, and what it starts would inherit that: nobody could
+/// interrupt or hang up their commands.
+fn heed_signals(command: &mut Command) {
+    // SAFETY: only calls that are safe between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            for ignored in [
+                Signal::SIGHUP,
+                Signal::SIGINT,
+                Signal::SIGQUIT,
+                Signal::SIGTERM,
+            ] {
+                signal(ignored, SigHandler::SigDfl)?;
+            }
+            Ok(())
+        });
+    }
 }
 
 /// Replaces `$NAME` and `${NAME}` by what `lookup` knows, or by nothing.

@@ -2,6 +2,7 @@
 
 use crate::plane::{PATIENCE, Plane, Running, Setup, idle_agent, manifest, ready_agent};
 use coder_proto::agent as proto;
+use nix::sys::signal::{SigHandler, Signal, signal};
 use std::process::{Output, Stdio};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::Command;
@@ -288,6 +289,29 @@ async fn an_agent_that_stops_hangs_up_on_what_its_sessions_run() {
     tokio::time::timeout(PATIENCE, gone)
         .await
         .expect("the command is told");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_agent_ignores_its_sessions_heed() {
+    // As `nohup` and `&` of a shell leave it; the other tests of this process can do with it.
+    for ignored in [Signal::SIGHUP, Signal::SIGQUIT] {
+        // SAFETY: nothing here handles these signals.
+        unsafe { signal(ignored, SigHandler::SigIgn) }.unwrap();
+    }
+    let (plane, _running) = idle_agent().await;
+    for terminal in ["-T", "-tt"] {
+        let mut command = ssh(&plane).await;
+        command.args([terminal, "ws", "grep SigIgn /proc/self/status"]);
+        let output = run(command, b"").await;
+        let printed = text(&output.stdout);
+        let mask = printed.trim().strip_prefix("SigIgn:\t").unwrap();
+        // Above bit 30 are signals that the C library keeps for itself.
+        assert_eq!(
+            u64::from_str_radix(mask, 16).unwrap() & 0x7fff_ffff,
+            0,
+            "{mask}"
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
