@@ -6,6 +6,10 @@ use crate::machine::{processes, run, until};
 use crate::terminal::Terminal;
 use std::process::Command;
 use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long the network stays cut: longer than either end waits for the other.
+const CUT: Duration = Duration::from_secs(60);
 
 /// A deployment whose agents reach it over a network that can be cut, for one test at a time.
 static DISTANT: LazyLock<Mutex<(Deployment, Balancer)>> = LazyLock::new(|| {
@@ -37,6 +41,7 @@ fn an_agent_whose_network_was_cut_connects_again_and_its_terminal_resumes_with_i
     terminal.enter("variable=kept; echo before-$((40 + 2))");
     terminal.shows("before-42");
 
+    let cut_at = Instant::now();
     balancer.cut();
     until("the server notices", || {
         let row = deployment.workspace("cut");
@@ -44,6 +49,7 @@ fn an_agent_whose_network_was_cut_connects_again_and_its_terminal_resumes_with_i
         let agent = resources.iter().find_map(|r| r["agents"].get(0))?;
         (agent["status"] != "connected").then_some(())
     });
+    std::thread::sleep(CUT.saturating_sub(cut_at.elapsed()));
     balancer.point_at(deployment);
     deployment.connected("cut");
     let mut terminal = Terminal::open(deployment, &row, id);
