@@ -520,38 +520,3 @@ async fn everything_an_agent_can_have_is_found_in_plan_and_state_alike() {
     let gone = bench.engine.build(job, &Sink::default()).await;
     assert!(gone.error.is_none(), "{:?}", gone.error);
 }
-
-/// Prints what the steps of a build of the benchmark's template take.
-#[tokio::test]
-#[ignore = "prints measurements"]
-async fn measure() {
-    let bench = bench(|_, _| {}).await;
-    let archive = template(BENCH);
-    let imported = bench
-        .engine
-        .import(import_job(archive.clone()), &Sink::default())
-        .await
-        .unwrap();
-    eprintln!("import {:?}", imported.steps);
-    for _ in 0..3 {
-        let job = |transition, state: &[u8]| {
-            let mut job = build(archive.clone(), transition, state);
-            job.graph = Some(imported.graph.clone());
-            job
-        };
-        let at = std::time::Instant::now();
-        let up = bench.engine.build(job(Start, b""), &Sink::default()).await;
-        eprintln!("start {:?} {:?} {:?}", at.elapsed(), up.error, up.steps);
-        let at = std::time::Instant::now();
-        let gone = bench
-            .engine
-            .build(job(Delete, &up.state), &Sink::default())
-            .await;
-        eprintln!(
-            "delete {:?} {:?} {:?}",
-            at.elapsed(),
-            gone.error,
-            gone.steps
-        );
-    }
-}

@@ -11,10 +11,8 @@ use coder_model::AgentId;
 use coder_proto::dial::DialError;
 use coder_proto::mux::MuxStream;
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_util::either::Either;
 
 /// How long an agent may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -58,53 +56,8 @@ impl From<DialFail> for Fail {
     }
 }
 
-/// A connection to a port of an agent.
-pub enum DialStream {
-    /// The agent is connected to this replica.
-    Local(MuxStream),
-    /// Another replica passes it on.
-    Relayed(Box<RelayStream>),
-}
-
-impl AsyncRead for DialStream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Local(stream) => Pin::new(stream).poll_read(cx, buf),
-            Self::Relayed(stream) => Pin::new(stream).poll_read(cx, buf),
-        }
-    }
-}
-
-impl AsyncWrite for DialStream {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        data: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Local(stream) => Pin::new(stream).poll_write(cx, data),
-            Self::Relayed(stream) => Pin::new(stream).poll_write(cx, data),
-        }
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Local(stream) => Pin::new(stream).poll_flush(cx),
-            Self::Relayed(stream) => Pin::new(stream).poll_flush(cx),
-        }
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Local(stream) => Pin::new(stream).poll_shutdown(cx),
-            Self::Relayed(stream) => Pin::new(stream).poll_shutdown(cx),
-        }
-    }
-}
+/// A connection to a port of an agent: of one that is connected to this replica, or passed on by another replica.
+pub type DialStream = Either<MuxStream, Box<RelayStream>>;
 
 impl App {
     /// Connects to a port of an agent, wherever it is connected. Ask first whether the caller may.
@@ -113,7 +66,7 @@ impl App {
     /// See [`DialFail`].
     pub async fn dial(&self, agent: AgentId, port: u16) -> Result<DialStream, DialFail> {
         if let Some(connection) = self.agents.hub.get(agent) {
-            return dial_over(&connection, port).await.map(DialStream::Local);
+            return dial_over(&connection, port).await.map(Either::Left);
         }
         let found = self
             .store
@@ -129,7 +82,7 @@ impl App {
         {
             match relay::dial(self, &address, agent, port).await {
                 Err(DialFail::NotConnected) => {}
-                other => return other.map(|stream| DialStream::Relayed(Box::new(stream))),
+                other => return other.map(|stream| Either::Right(Box::new(stream))),
             }
         }
         if !found.expected {
@@ -141,7 +94,7 @@ impl App {
             .wait(agent, RETURN_PATIENCE)
             .await
             .ok_or(DialFail::NotConnected)?;
-        dial_over(&connection, port).await.map(DialStream::Local)
+        dial_over(&connection, port).await.map(Either::Left)
     }
 
     /// Connects to a port of an agent that must be connected to this replica.
@@ -150,7 +103,7 @@ impl App {
     /// See [`DialFail`].
     pub async fn dial_here(&self, agent: AgentId, port: u16) -> Result<DialStream, DialFail> {
         let connection = self.agents.hub.get(agent).ok_or(DialFail::NotConnected)?;
-        dial_over(&connection, port).await.map(DialStream::Local)
+        dial_over(&connection, port).await.map(Either::Left)
     }
 }
 
