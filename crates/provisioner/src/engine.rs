@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
@@ -333,15 +333,16 @@ fn not_found(looked: Vec<String>) -> EngineError {
 
 /// Asks the program for its version.
 async fn check(path: &Path, env: &[(OsString, OsString)]) -> Result<Candidate, String> {
-    let running = tokio::process::Command::new(path)
+    let mut command = tokio::process::Command::new(path);
+    command
         .args(["version", "-json"])
         .env_clear()
         .envs(env.iter().map(|(k, v)| (k, v)))
         .env_remove("TF_CLI_CONFIG_FILE")
         .current_dir("/")
         .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .output();
+        .kill_on_drop(true);
+    let running = run_when_written(&mut command);
     let output = match tokio::time::timeout(Duration::from_secs(30), running).await {
         Err(_) => return Err("it did not tell its version within 30 s".to_owned()),
         Ok(Err(e)) => return Err(format!("it cannot be run: {e}")),
@@ -358,6 +359,23 @@ async fn check(path: &Path, env: &[(OsString, OsString)]) -> Result<Candidate, S
             flavor: flavor(path).await,
             version: version.to_owned(),
         }),
+    }
+}
+
+/// Runs a program that may have been written a moment ago.
+///
+/// While another thread starts a process, that process holds whatever file we had open until its own program runs, and
+/// the system refuses to run a file that anyone can write to (`ETXTBSY`).
+async fn run_when_written(command: &mut tokio::process::Command) -> io::Result<Output> {
+    let mut tries = 0;
+    loop {
+        match command.output().await {
+            Err(e) if e.kind() == io::ErrorKind::ExecutableFileBusy && tries < 200 => {
+                tries += 1;
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            done => return done,
+        }
     }
 }
 

@@ -119,6 +119,21 @@ async fn a_machine_without_terraform_gets_the_pinned_one_once() {
 }
 
 #[tokio::test]
+async fn a_program_that_is_still_held_open_for_writing_is_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let (options, bin) = alone(dir.path());
+    let program = bin.join("terraform");
+    write_program(&program, &fake("1.9.0"));
+    let held = fs::OpenOptions::new().append(true).open(&program).unwrap();
+    let release = async {
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        drop(held);
+    };
+    let (found, ()) = tokio::join!(Engine::find(options), release);
+    assert_eq!(found.unwrap().version(), "1.9.0");
+}
+
+#[tokio::test]
 async fn a_download_with_another_checksum_is_thrown_away() {
     let dir = tempfile::tempdir().unwrap();
     let archive = dir.path().join("t.zip");

@@ -135,19 +135,9 @@ mod tests {
             .replace("${ACCESS_URL}", &url)
             .replace("${AUTH_TYPE}", "token");
         // A stand-in for curl, so that the test needs neither curl nor a network.
-        let tools = dir.path().join("tools");
-        std::fs::create_dir(&tools).unwrap();
-        std::fs::write(
-            tools.join("curl"),
-            "#!/bin/sh\ncp \"${3#file://}\" \"$5\"\n",
-        )
-        .unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(tools.join("curl"), mode).unwrap();
-        let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
+        let curl = r#"curl() { cp "${3#file://}" "$5"; }"#;
         let out = std::process::Command::new("sh")
-            .args(["-c", &script])
-            .env("PATH", path)
+            .args(["-c", &format!("{curl}\n{script}")])
             .env("BINARY_DIR", dir.path().join("run"))
             .output()
             .unwrap();

