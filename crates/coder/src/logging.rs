@@ -1,5 +1,6 @@
 //! Where the server's logs go: for people on a stream or file, as JSON on another, or both.
 
+use crate::traces::Exporter;
 use anyhow::Context as _;
 use std::fs::OpenOptions;
 use std::io::IsTerminal as _;
@@ -30,7 +31,13 @@ fn writer(place: &str) -> anyhow::Result<(BoxMakeWriter, bool)> {
 }
 
 /// Starts logging. Our own crates are heard at debug when `verbose`; libraries only when they warn.
-pub fn start(human: Option<&str>, json: Option<&str>, verbose: bool) -> anyhow::Result<()> {
+/// Spans, and log lines if wanted, go to `traces` as well.
+pub fn start(
+    human: Option<&str>,
+    json: Option<&str>,
+    verbose: bool,
+    traces: Option<&Exporter>,
+) -> anyhow::Result<()> {
     let ours = if verbose {
         LevelFilter::DEBUG
     } else {
@@ -65,6 +72,19 @@ pub fn start(human: Option<&str>, json: Option<&str>, verbose: bool) -> anyhow::
             .with_writer(writer)
             .with_filter(filter())
     });
-    tracing_subscriber::registry().with(human).with(json).init();
+    let traces = traces.map(|traces| {
+        let lines = if traces.with_logs() {
+            filter()
+        } else {
+            tracing_subscriber::filter::Targets::new()
+        };
+        let wanted = lines.with_target(coder_server::traces::TARGET, LevelFilter::INFO);
+        traces.layer().with_filter(wanted)
+    });
+    tracing_subscriber::registry()
+        .with(human)
+        .with(json)
+        .with(traces)
+        .init();
     Ok(())
 }

@@ -7,6 +7,8 @@ mod logging;
 mod provisioner;
 #[cfg(feature = "full")]
 mod server;
+#[cfg(feature = "full")]
+mod traces;
 
 use clap::{Args as _, FromArgMatches as _};
 use std::process::ExitCode;

@@ -1,6 +1,7 @@
 //! `coder server`: reads the options, starts the database if it is ours, and runs until told to stop.
 
 use crate::logging;
+use crate::traces::Exporter;
 use anyhow::Context as _;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use coder_server::Server;
@@ -208,14 +209,28 @@ fn serve(matches: &ArgMatches) -> anyhow::Result<()> {
         return Ok(());
     }
     let launch = options::launch(&resolved)?;
+    // One TLS backend for everything that speaks TLS. Setting it twice is the only way this fails.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = runtime()?;
+    let exporter = {
+        // The exporter's connection lives on the runtime.
+        let _inside = runtime.enter();
+        Exporter::start(&launch.traces, &|name| std::env::var(name).ok())?
+    };
     logging::start(
         launch.log_human.as_deref(),
         launch.log_json.as_deref(),
         launch.verbose,
+        exporter.as_ref(),
     )?;
-    // One TLS backend for everything that speaks TLS. Setting it twice is the only way this fails.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    runtime()?.block_on(run_server(launch, config_dir(matches)))
+    if let Some(exporter) = &exporter {
+        exporter.remark();
+    }
+    let result = runtime.block_on(run_server(launch, config_dir(matches)));
+    if let Some(exporter) = exporter {
+        exporter.stop();
+    }
+    result
 }
 
 async fn run_server(mut launch: Launch, config_dir: PathBuf) -> anyhow::Result<()> {
@@ -290,7 +305,7 @@ fn builtin_url(matches: &ArgMatches, raw: bool) -> anyhow::Result<()> {
 }
 
 fn builtin_serve(matches: &ArgMatches, raw: bool) -> anyhow::Result<()> {
-    logging::start(Some("/dev/stderr"), None, false)?;
+    logging::start(Some("/dev/stderr"), None, false, None)?;
     let root = config_dir(matches).join("postgres");
     runtime()?.block_on(async move {
         let shutdown = until_signal()?;

@@ -19,6 +19,7 @@ pub mod http;
 pub mod metrics;
 pub mod serve;
 pub mod starters;
+pub mod traces;
 
 pub use app::App;
 pub use config::Config;

@@ -297,7 +297,7 @@ impl Store {
         }
         let state = self.sealed_state(new)?;
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("build_create").await?;
         // INVARIANT: whoever queues a build holds this lock, so that at most one is active at a time.
         let Locked(object) = db::one(
             &tx,

@@ -1,5 +1,6 @@
 //! The connection pool and the few helpers with which the resource files run their SQL.
 
+use crate::instruments::{Instruments, Measured, Watch};
 use crate::keys::Keyring;
 use crate::pubsub::PubSub;
 use crate::{ConnectError, Error, Result, migrate};
@@ -11,8 +12,89 @@ use std::time::Duration;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, NoTls, Row};
 
-/// A transaction, for methods named `…_in_tx`.
-pub type Tx<'a> = deadpool_postgres::Transaction<'a>;
+/// A connection of the pool.
+pub(crate) struct Client {
+    inner: deadpool_postgres::Client,
+    instruments: Arc<Instruments>,
+}
+
+/// A transaction, for methods named `…_in_tx`. What is not committed is undone.
+pub struct Tx<'a> {
+    inner: deadpool_postgres::Transaction<'a>,
+    measured: Measured,
+}
+
+/// Where statements run: on a connection, or in a transaction.
+pub(crate) trait Db {
+    type Raw: GenericClient;
+    fn raw(&self) -> &Self::Raw;
+    fn instruments(&self) -> &Instruments;
+}
+
+impl Db for Client {
+    type Raw = deadpool_postgres::Client;
+    fn raw(&self) -> &Self::Raw {
+        &self.inner
+    }
+    fn instruments(&self) -> &Instruments {
+        &self.instruments
+    }
+}
+
+impl<'a> Db for Tx<'a> {
+    type Raw = deadpool_postgres::Transaction<'a>;
+    fn raw(&self) -> &Self::Raw {
+        &self.inner
+    }
+    fn instruments(&self) -> &Instruments {
+        &self.measured.instruments
+    }
+}
+
+impl Client {
+    pub(crate) async fn from_pool(pool: &Pool, instruments: &Arc<Instruments>) -> Result<Self> {
+        Ok(Self {
+            inner: pool.get().await?,
+            instruments: Arc::clone(instruments),
+        })
+    }
+
+    /// Opens a transaction. `name` is that of the method, for traces and metrics.
+    pub(crate) async fn begin(&mut self, name: &'static str) -> Result<Tx<'_>> {
+        let measured = Measured::begin(name, Arc::clone(&self.instruments));
+        let inner = self.inner.transaction().await?;
+        Ok(Tx { inner, measured })
+    }
+
+    /// Takes the connection out of the pool for good.
+    pub(crate) fn take(self) -> deadpool_postgres::ClientWrapper {
+        deadpool_postgres::Object::take(self.inner)
+    }
+}
+
+impl Tx<'_> {
+    /// Makes all of it last.
+    ///
+    /// # Errors
+    /// When the database cannot be reached, or a constraint that is checked at the end fails.
+    pub async fn commit(self) -> Result<()> {
+        let Self {
+            inner,
+            mut measured,
+        } = self;
+        inner.commit().await?;
+        measured.committed = true;
+        Ok(())
+    }
+
+    /// Undoes all of it, and hears whether that worked.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    pub(crate) async fn rollback(self) -> Result<()> {
+        Ok(self.inner.rollback().await?)
+    }
+}
 
 /// One statement's parameters.
 pub(crate) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -41,6 +123,7 @@ pub struct Store {
     pub(crate) pool: Pool,
     pub(crate) pubsub: PubSub,
     pub(crate) keys: Arc<Keyring>,
+    pub(crate) instruments: Arc<Instruments>,
     /// How to connect outside the pool; the flag says whether to speak TLS.
     pub(crate) outside: Arc<(Config, bool)>,
 }
@@ -100,14 +183,26 @@ impl Store {
             .build()
             .expect("a runtime is set, which is all that build asks for");
         let outside = Arc::new((config.clone(), tls));
-        let pubsub = PubSub::start(config, tls);
-        let keys = Arc::new(Keyring::load(&pool).await.map_err(ConnectError::Keys)?);
+        let instruments = Arc::new(Instruments::default());
+        let pubsub = PubSub::start(config, tls, Arc::clone(&instruments));
+        let keys = Client::from_pool(&pool, &instruments).await;
+        let keys = match keys {
+            Ok(client) => Keyring::load(&client).await,
+            Err(error) => Err(error),
+        };
+        let keys = Arc::new(keys.map_err(ConnectError::Keys)?);
         Ok(Self {
             pool,
             pubsub,
             keys,
+            instruments,
             outside,
         })
+    }
+
+    /// Tells `watch` of the store's work from now on. A store has one watch; a second is not heard.
+    pub fn watch(&self, watch: Box<dyn Watch>) {
+        let _ = self.instruments.watch.set(watch);
     }
 
     /// Events between the replicas.
@@ -126,7 +221,11 @@ impl Store {
     /// When it does not.
     pub async fn ping(&self) -> Result<Duration> {
         let start = std::time::Instant::now();
-        self.client().await?.query_one("select 1", &[]).await?;
+        self.client()
+            .await?
+            .inner
+            .query_one("select 1", &[])
+            .await?;
         Ok(start.elapsed())
     }
 
@@ -136,8 +235,8 @@ impl Store {
     }
 
     /// A connection of the pool.
-    pub(crate) async fn client(&self) -> Result<deadpool_postgres::Client> {
-        Ok(self.pool.get().await?)
+    pub(crate) async fn client(&self) -> Result<Client> {
+        Client::from_pool(&self.pool, &self.instruments).await
     }
 
     pub(crate) async fn rows<T: FromRow>(&self, sql: &str, params: Params<'_>) -> Result<Vec<T>> {
@@ -184,43 +283,39 @@ from_single_column!(
 );
 
 pub(crate) async fn rows<T: FromRow>(
-    db: &impl GenericClient,
+    db: &impl Db,
     sql: &str,
     params: Params<'_>,
 ) -> Result<Vec<T>> {
-    let statement = db.prepare_cached(sql).await?;
-    Ok(db
-        .query(&statement, params)
-        .await?
-        .iter()
-        .map(T::from_row)
-        .collect())
+    let began = db.instruments().begin_query();
+    let statement = db.raw().prepare_cached(sql).await?;
+    let rows = db.raw().query(&statement, params).await?;
+    db.instruments().end_query(sql, began);
+    Ok(rows.iter().map(T::from_row).collect())
 }
 
 pub(crate) async fn maybe<T: FromRow>(
-    db: &impl GenericClient,
+    db: &impl Db,
     sql: &str,
     params: Params<'_>,
 ) -> Result<Option<T>> {
-    let statement = db.prepare_cached(sql).await?;
-    Ok(db
-        .query_opt(&statement, params)
-        .await?
-        .as_ref()
-        .map(T::from_row))
+    let began = db.instruments().begin_query();
+    let statement = db.raw().prepare_cached(sql).await?;
+    let row = db.raw().query_opt(&statement, params).await?;
+    db.instruments().end_query(sql, began);
+    Ok(row.as_ref().map(T::from_row))
 }
 
-pub(crate) async fn execute(db: &impl GenericClient, sql: &str, params: Params<'_>) -> Result<u64> {
-    let statement = db.prepare_cached(sql).await?;
-    Ok(db.execute(&statement, params).await?)
+pub(crate) async fn execute(db: &impl Db, sql: &str, params: Params<'_>) -> Result<u64> {
+    let began = db.instruments().begin_query();
+    let statement = db.raw().prepare_cached(sql).await?;
+    let changed = db.raw().execute(&statement, params).await?;
+    db.instruments().end_query(sql, began);
+    Ok(changed)
 }
 
 /// One row that must be there.
-pub(crate) async fn one<T: FromRow>(
-    db: &impl GenericClient,
-    sql: &str,
-    params: Params<'_>,
-) -> Result<T> {
+pub(crate) async fn one<T: FromRow>(db: &impl Db, sql: &str, params: Params<'_>) -> Result<T> {
     maybe(db, sql, params).await?.ok_or(Error::NotFound)
 }
 

@@ -28,7 +28,7 @@ impl Store {
     /// When the database cannot be reached.
     pub async fn purge(&self, now: DateTime<Utc>) -> Result<Option<Purged>> {
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("purge").await?;
         if db::maybe(&tx, "select pg_try_advisory_xact_lock($1)", &[&LOCK]).await? != Some(true) {
             return Ok(None);
         }

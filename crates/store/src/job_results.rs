@@ -151,7 +151,7 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<bool> {
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("job_fail").await?;
         if !finish_in_tx(&tx, claim, Some(failure), now).await? {
             return Ok(false);
         }
@@ -172,7 +172,7 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<bool> {
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("job_complete_dry_run").await?;
         if !finish_in_tx(&tx, claim, None, now).await? {
             return Ok(false);
         }
@@ -194,7 +194,7 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<bool> {
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("job_complete_import").await?;
         if !finish_in_tx(&tx, claim, None, now).await? {
             return Ok(false);
         }
@@ -286,7 +286,7 @@ impl Store {
             .map(|state| self.keys.seal(state))
             .transpose()?;
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("job_complete_build").await?;
         if !finish_in_tx(&tx, claim, result.failure.as_ref(), now).await? {
             return Ok(false);
         }

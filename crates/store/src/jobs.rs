@@ -31,6 +31,8 @@ pub struct JobRow {
     pub error: Option<String>,
     pub error_code: Option<String>,
     pub logs_overflowed: bool,
+    /// Where the trace of the request that made it goes on: W3C trace context by header.
+    pub trace_metadata: Option<serde_json::Value>,
     /// Computed by the database; see `coder_model::states::JobStatus`.
     pub status: String,
     /// 1 for the next pending job, 0 when the job is not pending.
@@ -41,13 +43,13 @@ pub struct JobRow {
 
 /// The columns of [`JobRow`] from the alias `j`. Other resources join them behind their own.
 pub(crate) const JOB_COLUMNS: &str = "j.id, j.organization_id, j.initiator_id, j.type, j.input, j.file_id, j.tags, j.created_at, j.updated_at, \
-     j.started_at, j.canceled_at, j.completed_at, j.worker_id, j.error, j.error_code, j.logs_overflowed, j.job_status, \
+     j.started_at, j.canceled_at, j.completed_at, j.worker_id, j.error, j.error_code, j.logs_overflowed, j.trace_metadata, j.job_status, \
      case j.job_status when 'pending' then (select count(*) from provisioner_jobs p where p.job_status = 'pending' \
        and (p.created_at, p.id) <= (j.created_at, j.id)) else 0 end, \
      case j.job_status when 'pending' then (select count(*) from provisioner_jobs p where p.job_status = 'pending') else 0 end";
 
 /// How many columns [`JOB_COLUMNS`] names.
-pub(crate) const JOB_WIDTH: usize = 19;
+pub(crate) const JOB_WIDTH: usize = 20;
 
 /// Reads a job from the columns that start at `at`.
 pub(crate) fn job_from(row: &Row, at: usize) -> JobRow {
@@ -68,9 +70,10 @@ pub(crate) fn job_from(row: &Row, at: usize) -> JobRow {
         error: row.get(at + 13),
         error_code: row.get(at + 14),
         logs_overflowed: row.get(at + 15),
-        status: row.get(at + 16),
-        queue_position: row.get(at + 17),
-        queue_size: row.get(at + 18),
+        trace_metadata: row.get(at + 16),
+        status: row.get(at + 17),
+        queue_position: row.get(at + 18),
+        queue_size: row.get(at + 19),
     }
 }
 
@@ -94,6 +97,8 @@ pub struct NewJob<'a> {
     pub file_id: FileId,
     /// `{"scope":"organization","owner":""}` unless a template asks for more.
     pub tags: serde_json::Value,
+    /// Where the trace of the request goes on: W3C trace context by header.
+    pub trace_metadata: Option<serde_json::Value>,
     pub now: DateTime<Utc>,
 }
 
@@ -101,10 +106,11 @@ pub struct NewJob<'a> {
 pub(crate) async fn job_insert_in_tx(tx: &Tx<'_>, job: &NewJob<'_>) -> Result<()> {
     db::execute(
         tx,
-        "insert into provisioner_jobs (id, organization_id, initiator_id, type, input, file_id, tags, created_at, updated_at) \
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $8)",
+        "insert into provisioner_jobs (id, organization_id, initiator_id, type, input, file_id, tags, created_at, updated_at, trace_metadata) \
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)",
         &[
             &job.id.0, &job.organization_id.0, &job.initiator_id.0, &job.kind, &job.input, &job.file_id.0, &job.tags, &job.now,
+            &job.trace_metadata,
         ],
     )
     .await?;
@@ -258,7 +264,7 @@ impl Store {
             return Err(Error::Forbidden);
         }
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("job_cancel").await?;
         let canceled: Option<CanceledRow> = db::maybe(
             &tx,
             &format!(
@@ -305,7 +311,7 @@ impl Store {
     /// When the database cannot be reached.
     pub async fn job_claim(&self, daemon: DaemonId, now: DateTime<Utc>) -> Result<Option<JobRow>> {
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("job_claim").await?;
         let job: Option<JobRow> = db::maybe(
             &tx,
             &format!(
@@ -377,7 +383,7 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<bool> {
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("job_hand_back").await?;
         let row: Option<ReapedJob> = db::maybe(
             &tx,
             &format!(
@@ -453,7 +459,7 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<Vec<ReapedJob>> {
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("jobs_fail").await?;
         let jobs: Vec<ReapedJob> = db::rows(
             &tx,
             &format!(

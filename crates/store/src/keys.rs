@@ -4,10 +4,9 @@
 //! key is the one with the highest sequence that has started. Sealed values name the sequence that
 //! sealed them, so rotation never makes an old value unreadable.
 
-use crate::db::{self, FromRow};
+use crate::db::{self, Client, FromRow};
 use crate::{Error, Result, Store};
 use chrono::{DateTime, Duration, Utc};
-use deadpool_postgres::Pool;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::rand::{SecureRandom as _, SystemRandom};
 use std::collections::BTreeMap;
@@ -94,9 +93,8 @@ pub struct Keyring {
 
 impl Keyring {
     /// Reads the keys, making the first of each feature when there is none.
-    pub(crate) async fn load(pool: &Pool) -> Result<Self> {
-        let client = pool.get().await?;
-        let mut keys = read(&client).await?;
+    pub(crate) async fn load(client: &Client) -> Result<Self> {
+        let mut keys = read(client).await?;
         let missing: Vec<_> = Feature::ALL
             .iter()
             .filter(|f| !keys.keys().any(|(feature, _)| feature == *f))
@@ -104,14 +102,14 @@ impl Keyring {
         for feature in &missing {
             // Two replicas may do this at once: the first one's key wins.
             db::execute(
-                &client,
+                client,
                 "insert into crypto_keys (feature, sequence, secret, starts_at) values ($1, 1, $2, now()) on conflict do nothing",
                 &[&feature.as_str(), &random()?.as_slice()],
             )
             .await?;
         }
         if !missing.is_empty() {
-            keys = read(&client).await?;
+            keys = read(client).await?;
         }
         Ok(Self {
             keys: RwLock::new(Arc::new(keys)),
@@ -245,7 +243,7 @@ impl Store {
     }
 }
 
-async fn read(client: &deadpool_postgres::Client) -> Result<Keys> {
+async fn read(client: &Client) -> Result<Keys> {
     let rows: Vec<KeyRow> = db::rows(
         client,
         "select feature, sequence, secret, starts_at from crypto_keys",

@@ -12,6 +12,7 @@
 mod db;
 pub mod embedded;
 mod error;
+mod instruments;
 pub mod keys;
 mod migrate;
 pub mod pubsub;
@@ -63,6 +64,7 @@ pub use error::{ConnectError, Error};
 pub use files::*;
 pub use git_ssh_keys::*;
 pub use housekeeping::Purged;
+pub use instruments::{EventCounts, TRACE_TARGET, Watch};
 pub use job_inputs::*;
 pub use job_logs::*;
 pub use job_results::*;

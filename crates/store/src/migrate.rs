@@ -3,7 +3,13 @@
 use tokio_postgres::Client;
 
 /// The migrations, oldest first. The position is the version.
-const MIGRATIONS: &[(&str, &str)] = &[("init", include_str!("../migrations/0001_init.sql"))];
+const MIGRATIONS: &[(&str, &str)] = &[
+    ("init", include_str!("../migrations/0001_init.sql")),
+    (
+        "job_trace",
+        include_str!("../migrations/0002_job_trace.sql"),
+    ),
+];
 
 /// The lock under which replicas that start together take turns. Any fixed number will do.
 const LOCK: i64 = 0x636f_6465_7200;

@@ -223,7 +223,7 @@ impl Store {
     }
 }
 
-async fn unread(client: &deadpool_postgres::Client, user: UserId) -> Result<i64> {
+async fn unread(client: &db::Client, user: UserId) -> Result<i64> {
     db::one(
         client,
         "select count(*) from inbox_notifications where user_id = $1 and read_at is null",

@@ -4,10 +4,12 @@
 //! once: whoever waits for an event must also look at the data when it subscribes and from time to
 //! time, so that a lost event only delays it. [`PubSub::reconnected`] tells when to look.
 
-use crate::db::tls_connector;
+use crate::db::{Db as _, tls_connector};
+use crate::instruments::{Counters, EventCounts, Instruments, count};
 use crate::{Result, Store};
 use futures_util::future::poll_fn;
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::broadcast;
@@ -18,6 +20,8 @@ pub(crate) const CHANNEL: &str = "coder_events";
 const BACKLOG: usize = 256;
 /// PostgreSQL refuses longer payloads.
 const MAX_PAYLOAD: usize = 7900;
+/// Events of this many bytes are counted as large: they are close to being refused.
+const LARGE: usize = 7600;
 
 /// The event bus. Cheap to clone.
 #[derive(Clone)]
@@ -28,6 +32,7 @@ pub struct PubSub {
 struct Shared {
     topics: Mutex<HashMap<String, broadcast::Sender<Arc<str>>>>,
     reconnected: broadcast::Sender<()>,
+    instruments: Arc<Instruments>,
 }
 
 /// Events of one topic.
@@ -60,12 +65,32 @@ impl Subscription {
     }
 }
 
+impl Shared {
+    fn counters(&self) -> &Counters {
+        &self.instruments.counters
+    }
+}
+
+/// Counts events that were sent, or could not be.
+fn note_published<T>(counters: &Counters, messages: &[String], sent: &Result<T>) {
+    if sent.is_ok() {
+        count(&counters.published, messages.len());
+        count(
+            &counters.published_bytes,
+            messages.iter().map(String::len).sum(),
+        );
+    } else {
+        count(&counters.publish_failures, messages.len());
+    }
+}
+
 impl PubSub {
     /// Starts listening in the background; the connection is made again whenever it is lost.
-    pub(crate) fn start(config: Config, tls: bool) -> Self {
+    pub(crate) fn start(config: Config, tls: bool, instruments: Arc<Instruments>) -> Self {
         let shared = Arc::new(Shared {
             topics: Mutex::default(),
             reconnected: broadcast::channel(8).0,
+            instruments,
         });
         tokio::spawn(listen(Arc::downgrade(&shared), config, tls));
         Self { shared }
@@ -79,6 +104,7 @@ impl PubSub {
             .lock()
             .expect("no holder of this lock panics");
         topics.retain(|name, sender| name == topic || sender.receiver_count() > 0);
+        count(&self.shared.counters().subscribed, 1);
         let events = topics
             .entry(topic.to_owned())
             .or_insert_with(|| broadcast::channel(BACKLOG).0)
@@ -89,7 +115,44 @@ impl PubSub {
         }
     }
 
+    /// What has passed so far, and who listens now.
+    pub fn counts(&self) -> EventCounts {
+        let (mut heard, mut subscribers) = (0, 0);
+        for sender in self
+            .shared
+            .topics
+            .lock()
+            .expect("no holder of this lock panics")
+            .values()
+        {
+            let listening = sender.receiver_count() as u64;
+            heard += u64::from(listening > 0);
+            subscribers += listening;
+        }
+        let counters = self.shared.counters();
+        EventCounts {
+            published: counters.published.load(Ordering::Relaxed),
+            publish_failures: counters.publish_failures.load(Ordering::Relaxed),
+            published_bytes: counters.published_bytes.load(Ordering::Relaxed),
+            received: counters.received.load(Ordering::Relaxed),
+            received_large: counters.received_large.load(Ordering::Relaxed),
+            received_bytes: counters.received_bytes.load(Ordering::Relaxed),
+            subscribed: counters.subscribed.load(Ordering::Relaxed),
+            disconnections: counters.disconnections.load(Ordering::Relaxed),
+            connected: counters.connected.load(Ordering::Relaxed) == 1,
+            topics: heard,
+            subscribers,
+        }
+    }
+
     fn deliver(shared: &Shared, payload: &str) {
+        let counters = shared.counters();
+        count(&counters.received, 1);
+        count(
+            &counters.received_large,
+            usize::from(payload.len() >= LARGE),
+        );
+        count(&counters.received_bytes, payload.len());
         let Some((topic, body)) = payload.split_once('\n') else {
             return;
         };
@@ -109,9 +172,11 @@ impl Store {
     /// When the database cannot be reached.
     pub async fn publish(&self, topic: &str, payload: &str) -> Result<()> {
         let message = message(topic, payload);
-        self.execute("select pg_notify($1, $2)", &[&CHANNEL, &message])
-            .await?;
-        Ok(())
+        let sent = self
+            .execute("select pg_notify($1, $2)", &[&CHANNEL, &message])
+            .await;
+        note_published(&self.instruments.counters, &[message], &sent);
+        sent.map(drop)
     }
 }
 
@@ -130,13 +195,10 @@ pub(crate) fn message(topic: &str, payload: &str) -> String {
 /// # Errors
 /// When the database cannot be reached.
 pub async fn publish_in_tx(tx: &crate::Tx<'_>, topic: &str, payload: &str) -> Result<()> {
-    crate::db::execute(
-        tx,
-        "select pg_notify($1, $2)",
-        &[&CHANNEL, &message(topic, payload)],
-    )
-    .await?;
-    Ok(())
+    let message = message(topic, payload);
+    let sent = crate::db::execute(tx, "select pg_notify($1, $2)", &[&CHANNEL, &message]).await;
+    note_published(&tx.instruments().counters, &[message], &sent);
+    sent.map(drop)
 }
 
 /// Tells all replicas of several things when the transaction commits, in one statement.
@@ -145,13 +207,14 @@ pub(crate) async fn publish_all_in_tx(tx: &crate::Tx<'_>, events: &[(String, &st
         .iter()
         .map(|(topic, payload)| message(topic, payload))
         .collect();
-    crate::db::execute(
+    let sent = crate::db::execute(
         tx,
         "select pg_notify($1, m) from unnest($2::text[]) as events (m)",
         &[&CHANNEL, &messages],
     )
-    .await?;
-    Ok(())
+    .await;
+    note_published(&tx.instruments().counters, &messages, &sent);
+    sent.map(drop)
 }
 
 async fn listen(shared: std::sync::Weak<Shared>, config: Config, tls: bool) {
@@ -169,6 +232,11 @@ async fn listen(shared: std::sync::Weak<Shared>, config: Config, tls: bool) {
             }
         };
         first = false;
+        if let Some(shared) = shared.upgrade()
+            && shared.counters().connected.swap(0, Ordering::Relaxed) == 1
+        {
+            count(&shared.counters().disconnections, 1);
+        }
         if let Err(error) = result {
             tracing::warn!(error = %error, "the connection for database events was lost; connecting again");
         }
@@ -195,6 +263,9 @@ where
             done = &mut subscribe, if !subscribed => {
                 done?;
                 subscribed = true;
+                if let Some(shared) = shared.upgrade() {
+                    shared.counters().connected.store(1, Ordering::Relaxed);
+                }
                 if !first && let Some(shared) = shared.upgrade() {
                     let _ = shared.reconnected.send(());
                 }

@@ -159,7 +159,7 @@ impl Store {
     pub async fn replica_suspects(&self, me: ReplicaId) -> Result<Vec<Suspect>> {
         let mut client = self.client().await?;
         // The locks that the look itself takes go with the transaction.
-        let tx = client.transaction().await?;
+        let tx = client.begin("replica_suspects").await?;
         let suspects = crate::db::rows(
             &tx,
             &format!(
@@ -180,7 +180,7 @@ impl Store {
     /// When the database cannot be reached.
     pub async fn replica_bury(&self, suspect: &Suspect) -> Result<bool> {
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("replica_bury").await?;
         let buried = crate::db::execute(
             &tx,
             &format!(

@@ -84,7 +84,7 @@ impl Store {
         }
         // A lock belongs to its connection, which must not go back to the pool with it.
         Ok(Some(ExclusiveGuard {
-            _connection: deadpool_postgres::Object::take(client),
+            _connection: client.take(),
         }))
     }
 

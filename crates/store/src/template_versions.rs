@@ -206,7 +206,7 @@ impl Store {
             values.insert(name.clone(), self.keys.seal(value.as_bytes())?);
         }
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("version_create").await?;
         job_insert_in_tx(&tx, &new.job).await?;
         db::execute(
             &tx,
@@ -351,7 +351,7 @@ impl Store {
             return Err(Error::NotFound);
         }
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("dry_run_create").await?;
         job_insert_in_tx(&tx, job).await?;
         let row = db::one(
             &tx,

@@ -373,7 +373,7 @@ impl Store {
         }
         let s = &new.settings;
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("template_create").await?;
         db::execute(
             &tx,
             "insert into templates (id, organization_id, created_at, updated_at, active_version_id, created_by, name, display_name, \
@@ -480,7 +480,7 @@ impl Store {
             return Err(Error::Forbidden);
         }
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("template_delete").await?;
         lock_in_tx(&tx, id, "for update").await?;
         let used: bool = db::one(
             &tx,

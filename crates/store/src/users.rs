@@ -190,10 +190,9 @@ impl Store {
     /// When the database cannot be reached.
     pub async fn user_create_first(&self, user: &NewUser<'_>) -> Result<bool> {
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("user_create_first").await?;
         // Two browsers may finish the set-up page at once: they take turns here.
-        tx.batch_execute("lock table users in share row exclusive mode")
-            .await?;
+        db::execute(&tx, "lock table users in share row exclusive mode", &[]).await?;
         let exists: bool = db::one(
             &tx,
             "select exists (select from users where not deleted)",
@@ -217,7 +216,7 @@ impl Store {
             return Err(Error::Forbidden);
         }
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("user_create").await?;
         insert_in_tx(&tx, user).await?;
         tx.commit().await?;
         self.user_get(actor, UserKey::Id(user.id)).await
@@ -348,7 +347,7 @@ impl Store {
             return Err(Error::Forbidden);
         }
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("user_set_password").await?;
         let sql =
             "update users set hashed_password = $2, updated_at = $3 where id = $1 and not deleted";
         if db::execute(&tx, sql, &[&id.0, &hash, &now]).await? == 0 {
@@ -439,7 +438,7 @@ impl Store {
             return Err(Error::Forbidden);
         }
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("user_delete").await?;
         let locked: Option<Uuid> = db::maybe(
             &tx,
             "select id from users where id = $1 and not deleted for update",

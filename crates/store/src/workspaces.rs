@@ -236,7 +236,7 @@ impl Store {
         }
         let state = self.sealed_state(build)?;
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("workspace_create").await?;
         lock_in_tx(&tx, new.template_id, "for key share").await?;
         db::execute(
             &tx,

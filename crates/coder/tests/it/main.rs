@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod balancer;
+mod collector;
 mod crash;
 mod deployment;
 mod errors;
@@ -18,3 +19,4 @@ mod resilience;
 mod secrets;
 mod spine;
 mod terminal;
+mod traces;

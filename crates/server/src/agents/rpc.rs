@@ -5,6 +5,7 @@ use super::hub::Connection;
 use super::{service, tailnet};
 use crate::app::App;
 use crate::fail::Fail;
+use crate::traces;
 use axum::extract::ws::WebSocket;
 use chrono::Utc;
 use coder_proto::bytestream::ByteStream;
@@ -14,6 +15,7 @@ use coder_store::AgentPlace;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::{Instrument as _, Span};
 use uuid::Uuid;
 
 /// The largest message that is accepted on the WebSocket.
@@ -56,6 +58,7 @@ pub async fn serve(
 ) {
     let agent = Arc::new(agent);
     let generation = Uuid::new_v4();
+    let connection = traces::agent_connection(&agent, &version);
     let link = Link::default();
     let frames = Frames::new(socket, link.clone());
     let (opener, mut incoming, driver) = mux::session(ByteStream::new(frames), Side::Server);
@@ -81,7 +84,12 @@ pub async fn serve(
     let mut driver = pin!(driver);
     let calls = async {
         while let Some(stream) = incoming.accept().await {
-            tokio::spawn(serve_call(app.clone(), Arc::clone(&agent), stream));
+            tokio::spawn(serve_call(
+                app.clone(),
+                Arc::clone(&agent),
+                connection.clone(),
+                stream,
+            ));
         }
     };
     let measured = async {
@@ -111,17 +119,34 @@ pub async fn serve(
     tracing::info!(agent.id = %agent.id, workspace.id = %agent.workspace_id, "an agent disconnected");
 }
 
-async fn serve_call(app: App, agent: Arc<AgentPlace>, stream: MuxStream) {
+/// The services that agents call.
+enum Served {
+    Agent,
+    Tailnet,
+}
+
+async fn serve_call(app: App, agent: Arc<AgentPlace>, connection: Span, stream: MuxStream) {
     let served = async {
         let Some(call) = Call::accept(stream).await? else {
             return Ok(());
         };
         let method = call.method().to_owned();
-        match method.strip_prefix('/').and_then(|m| m.split_once('/')) {
-            Some(("coder.agent.v2.Agent", name)) => service::answer(&app, agent, name, call).await,
-            Some(("coder.tailnet.v2.Tailnet", name)) => tailnet::answer(&app, name, call).await,
-            _ => call.finish::<()>(Err(Status::unimplemented(&method))).await,
-        }
+        let (name, what) = match method.strip_prefix('/').and_then(|m| m.split_once('/')) {
+            Some(("coder.agent.v2.Agent", name)) => (name, Served::Agent),
+            Some(("coder.tailnet.v2.Tailnet", name)) => (name, Served::Tailnet),
+            _ => {
+                let unknown = Status::unimplemented(&method);
+                return call.finish::<()>(Err(unknown)).await;
+            }
+        };
+        let span = traces::agent_call(&method, &agent, &connection);
+        let answer = async {
+            match what {
+                Served::Agent => service::answer(&app, agent, name, call).await,
+                Served::Tailnet => tailnet::answer(&app, name, call).await,
+            }
+        };
+        answer.instrument(span).await
     };
     if let Err(error) = served.await {
         tracing::debug!(error = %error, "a call of an agent broke off");

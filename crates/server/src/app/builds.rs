@@ -7,6 +7,7 @@ use super::parameters::{Sources, Values, given, refuse, resolve, rules};
 use super::template_versions::canceled;
 use super::{App, Caller, Change};
 use crate::fail::{Checks, Fail, Kind};
+use crate::traces;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use chrono::Utc;
@@ -325,6 +326,7 @@ impl App {
             input: json!({ "log_level": log_level }),
             file_id: plan.version.job.file_id,
             tags: plan.tags.clone(),
+            trace_metadata: traces::carrier(),
             now: Utc::now(),
         }
     }

@@ -71,6 +71,7 @@ impl App {
             }),
             file_id: version.job.file_id,
             tags: version.job.tags.clone(),
+            trace_metadata: crate::traces::carrier(),
             now: Utc::now(),
         };
         Ok(job_to_wire(

@@ -205,6 +205,7 @@ impl App {
                 input: json!({ "template_version_id": id }),
                 file_id: file,
                 tags: tags.clone(),
+                trace_metadata: crate::traces::carrier(),
                 now,
             },
         };

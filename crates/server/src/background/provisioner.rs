@@ -10,6 +10,7 @@ mod work;
 
 use crate::app::App;
 use crate::background::engine::Engines;
+use crate::traces::JobTrace;
 use chrono::Utc;
 use coder_model::DaemonId;
 use coder_provisioner::Cancel;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 use work::Done;
 
 /// How long a daemon waits after the database refused it.
@@ -106,8 +108,17 @@ pub async fn limit_shutdown(stop: CancellationToken, give_up: CancellationToken,
     give_up.cancel();
 }
 
-/// Runs a claimed job and stores its end.
+/// Runs a claimed job, stores its end, and tells of it.
 async fn one_job(shop: Shop, claim: Claim, job: JobRow) {
+    let trace = JobTrace::begin(&job);
+    let outcome = perform(shop, claim, job)
+        .instrument(trace.run.clone())
+        .await;
+    trace.end(outcome);
+}
+
+/// Runs a claimed job and stores its end. Answers what it came to, for its trace.
+async fn perform(shop: Shop, claim: Claim, job: JobRow) -> &'static str {
     let started = std::time::Instant::now();
     tracing::info!(job.id = %job.id, job.r#type = job.kind, "a job begins");
     shop.app.metrics.job_begins();
@@ -150,7 +161,7 @@ async fn one_job(shop: Shop, claim: Claim, job: JobRow) {
         if !feed.applying() && hand_back(&shop, claim).await {
             shop.engines.drop_aside(claim.job).await;
             shop.app.metrics.job_ended("failed", started.elapsed());
-            return;
+            return "handed back";
         }
         if let Some(failure) = done.failure_mut() {
             failure.error =
@@ -170,6 +181,7 @@ async fn one_job(shop: Shop, claim: Claim, job: JobRow) {
         .unwrap_or_default();
     let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     tracing::info!(job.id = %job.id, job.r#type = job.kind, duration_ms, error, "a job ended");
+    if done.canceled() { "canceled" } else { status }
 }
 
 /// Ends a job when the process shuts down. What can be repeated stops at once; an apply gets half of

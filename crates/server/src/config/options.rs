@@ -8,7 +8,7 @@ mod table;
 mod values;
 
 pub use table::{OPTIONS, UNBUILT};
-pub use values::{Launch, Secret, launch};
+pub use values::{Launch, Secret, Traces, launch};
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -5,6 +5,7 @@ use super::extract::{TokenSource, cookie, header_text, session_token};
 use super::reply::{json_bytes, render};
 use crate::app::{App, Origin};
 use crate::fail::{Fail, Kind};
+use crate::traces;
 use axum::Router;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
@@ -13,6 +14,7 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use coder_wire as wire;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Instant;
+use tracing::Instrument as _;
 use uuid::Uuid;
 
 /// The cookie of the token against forged requests, and the header that must repeat it.
@@ -79,7 +81,8 @@ async fn identify(State(app): State<App>, mut request: Request, next: Next) -> R
         .get::<MatchedPath>()
         .map_or_else(|| "other".to_owned(), |route| route.as_str().to_owned());
     let in_flight = app.metrics.request_begins(method.as_str(), &route);
-    let mut response = next.run(request).await;
+    let span = traces::request(&method, &route, request.headers(), id);
+    let mut response = next.run(request).instrument(span.clone()).await;
     drop(in_flight);
     let status = response.status().as_u16();
     app.metrics
@@ -87,6 +90,7 @@ async fn identify(State(app): State<App>, mut request: Request, next: Next) -> R
     let duration_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
     tracing::debug!(http.method = %method, http.path = path, http.status = status, duration_ms, request.id = %id, "request");
     let headers = response.headers_mut();
+    traces::request_ended(&span, status, headers);
     headers.insert(BUILD_VERSION, HeaderValue::from_static(wire::VERSION));
     headers.insert(
         header::X_CONTENT_TYPE_OPTIONS,

@@ -84,6 +84,7 @@ fn new_job(f: &Fixture, kind: &'static str, now: DateTime<Utc>) -> NewJob<'stati
         input: json!({}),
         file_id: FileId(f.file),
         tags: no_tags(),
+        trace_metadata: None,
         now,
     }
 }

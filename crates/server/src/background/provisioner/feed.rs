@@ -1,6 +1,7 @@
 //! The stream from a running job to the database: log lines in batches, the state as it grows, and
 //! heartbeats, through which the job hears that it was canceled.
 
+use crate::traces;
 use chrono::Utc;
 use coder_provisioner::{Cancel, Events, LogEntry, LogLevel, LogSource, events::stage};
 use coder_store::pubsub::topics;
@@ -10,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
 
 /// How long lines wait for company.
 const GATHER: Duration = Duration::from_millis(200);
@@ -30,6 +32,8 @@ pub struct Feed {
     full: Notify,
     /// Whether Terraform may have changed something.
     applying: AtomicBool,
+    /// The stage that the log is at, for the job's trace.
+    stage: Mutex<Option<(String, Span)>>,
     /// Whether a line of the log tells of an error.
     complained: AtomicBool,
 }
@@ -66,6 +70,7 @@ impl Events for Feed {
         if [stage::START, stage::STOP, stage::DESTROY].contains(&entry.stage.as_str()) {
             self.applying.store(true, Ordering::Relaxed);
         }
+        self.enter(&entry.stage);
         if entry.level == LogLevel::Error {
             self.complained.store(true, Ordering::Relaxed);
         }
@@ -87,6 +92,14 @@ impl Events for Feed {
 impl Feed {
     fn lock(&self) -> std::sync::MutexGuard<'_, Waiting> {
         self.waiting.lock().expect("no holder of this lock panics")
+    }
+
+    /// Tells the job's trace of another stage. The one before it ends.
+    fn enter(&self, stage: &str) {
+        let mut current = self.stage.lock().expect("no holder of this lock panics");
+        if current.as_ref().is_none_or(|(name, _)| name != stage) {
+            *current = Some((stage.to_owned(), traces::stage(stage)));
+        }
     }
 
     fn push(&self, line: NewJobLog) {
@@ -127,6 +140,7 @@ impl Feed {
 
     /// Nothing more will come.
     pub fn close(&self) {
+        *self.stage.lock().expect("no holder of this lock panics") = None;
         self.lock().closed = true;
         self.wake.notify_one();
         self.full.notify_one();

@@ -32,6 +32,18 @@ pub struct Launch {
     pub log_json: Option<String>,
     /// Whether debug logs are written.
     pub verbose: bool,
+    pub traces: Traces,
+}
+
+/// Where traces go, if anywhere.
+#[derive(Clone, Debug, Default)]
+pub struct Traces {
+    /// Whether they go where OpenTelemetry's own variables say.
+    pub enable: bool,
+    /// With which key they go to Honeycomb; `None` is not at all.
+    pub honeycomb: Option<Secret>,
+    /// Whether log lines go along.
+    pub logs: bool,
 }
 
 /// Reads values of one [`Resolved`].
@@ -318,6 +330,11 @@ pub fn launch(resolved: &Resolved) -> Result<Launch, OptionError> {
         log_human: place("log-human"),
         log_json: place("log-json"),
         verbose: read.flag("verbose")? || !read.list("log-filter").is_empty(),
+        traces: Traces {
+            enable: read.flag("trace")?,
+            honeycomb: place("trace-honeycomb-api-key").map(Secret),
+            logs: read.flag("trace-logs")?,
+        },
     })
 }
 
@@ -424,7 +441,15 @@ mod tests {
 
     #[test]
     fn secrets_are_not_shown() {
-        let launch = start(&[("postgres-url", "postgres://u:secret@h/db")]).unwrap();
+        let launch = start(&[
+            ("postgres-url", "postgres://u:secret@h/db"),
+            ("trace-honeycomb-api-key", "secret"),
+        ])
+        .unwrap();
+        assert_eq!(
+            launch.traces.honeycomb.as_ref().map(|key| key.0.as_str()),
+            Some("secret")
+        );
         assert!(!format!("{launch:?}").contains("secret"));
     }
 }
