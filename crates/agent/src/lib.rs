@@ -36,6 +36,7 @@ mod serve;
 pub mod ssh;
 mod stats;
 mod terminal;
+mod totals;
 
 pub use args::{Args, InvalidArgs, Options, Secret};
 pub use run::{run, run_until};

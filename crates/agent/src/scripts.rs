@@ -18,7 +18,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use uuid::Uuid;
 
 /// How long output may stay open after its script has ended.
@@ -42,7 +42,10 @@ const FAILED_TO_RUN: Outcome = Outcome {
 /// until the agent shuts down.
 pub async fn start(agent: &Arc<Agent>) {
     agent.outbox.lifecycle(State::Starting);
+    let began = Instant::now();
     let outcomes = run_all(agent, Stage::Start, |script| script.run_on_start).await;
+    let fine = worst(&outcomes).is_none();
+    agent.stats.totals.started(fine, began.elapsed());
     if *agent.closing.borrow() {
         return;
     }

@@ -60,9 +60,11 @@ async fn serve(agent: &Arc<Agent>, mut stream: MuxStream) -> io::Result<()> {
         PORT_SSH | PORT_SSH_STANDARD => {
             dial::accept(&mut stream).await?;
             let _counted = agent.stats.connection();
-            ssh::serve(agent, Counting::new(agent, stream))
-                .await
-                .map_err(io::Error::other)
+            let served = ssh::serve(agent, Counting::new(agent, stream)).await;
+            if served.is_err() {
+                agent.stats.totals.failed_connection();
+            }
+            served.map_err(io::Error::other)
         }
         PORT_PTY => {
             dial::accept(&mut stream).await?;

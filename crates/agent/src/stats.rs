@@ -5,6 +5,7 @@ use crate::agent::Agent;
 use crate::connect::Rpc;
 use crate::lifecycle::Report;
 use crate::manifest::{self, now};
+use crate::totals::Totals;
 use coder_proto::agent::{self as proto, connection};
 use coder_proto::drpc::CallError;
 use std::sync::Arc;
@@ -55,6 +56,8 @@ pub struct Stats {
     pub received: AtomicI64,
     /// Bytes to clients.
     pub sent: AtomicI64,
+    /// What happened since the start.
+    pub totals: Totals,
     /// Something that was counted has ended.
     ended: Notify,
 }
@@ -125,6 +128,7 @@ impl Stats {
             session_count_jetbrains: self.jetbrains.load(Relaxed),
             session_count_reconnecting_pty: self.terminal.load(Relaxed),
             session_count_ssh: self.ssh.load(Relaxed),
+            metrics: self.totals.metrics(),
             ..Default::default()
         }
     }

@@ -238,6 +238,7 @@ where
         id: viewer,
     };
     let _session = Session::begin(agent, Kind::Terminal);
+    agent.stats.totals.terminal();
     if let Some(size) = size(init.width, init.height) {
         pty::resize(&terminal.master, size);
     }

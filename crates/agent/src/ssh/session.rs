@@ -20,7 +20,7 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 /// The exit code of a command that a signal ended.
@@ -150,6 +150,8 @@ async fn start(
         .env
         .retain(|(name, _)| !STRIPPED.contains(&name.as_str()));
     let mut session = Session::begin(agent, kind);
+    let totals = &agent.stats.totals;
+    totals.session(kind, setup.pty.is_some());
     let argument = match request.name.as_str() {
         "shell" => Ok(Bytes::new()),
         _ => Reader::new(request.payload).string(),
@@ -168,10 +170,12 @@ async fn start(
             if agent.options.block_file_transfer {
                 blocked(&channel).await
             } else {
+                let broken = Arc::new(AtomicBool::new(false));
                 tokio::select! {
-                    () = sftp::serve(&channel) => {}
+                    () = sftp::serve(&channel, &broken) => {}
                     () = control(&channel, requests, None, None) => {}
                 }
+                totals.transfer(!broken.load(Relaxed));
                 0
             }
         }

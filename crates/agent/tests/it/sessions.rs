@@ -262,6 +262,17 @@ async fn sessions_are_counted_while_they_last_and_end_with_their_client() {
     plane
         .wait("an end of the count", |seen| {
             let last = seen.stats.last()?;
+            // What has been stays counted for the deployment's metrics.
+            let sessions = last
+                .metrics
+                .iter()
+                .find(|metric| metric.name == "agent_sessions_total")?;
+            assert_eq!(sessions.value, 1.0);
+            let labels = sessions
+                .labels
+                .iter()
+                .map(|label| (label.name.as_str(), label.value.as_str()));
+            assert!(labels.eq([("magic_type", "ssh"), ("pty", "no")]));
             (last.session_count_ssh == 0 && marker.exists()).then_some(())
         })
         .await;

@@ -13,6 +13,8 @@ use bytes::{Buf as _, Bytes, BytesMut};
 use files::{Files, Reply};
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::mpsc;
 
 const VERSION: u32 = 3;
@@ -125,11 +127,12 @@ impl Failure {
 }
 
 /// Serves the channel until the client ends it.
-pub async fn serve(channel: &Channel) {
+pub async fn serve(channel: &Channel, broken: &Arc<AtomicBool>) {
     let (in_tx, in_rx) = mpsc::channel(32);
     let (out_tx, mut out_rx) = mpsc::channel::<Vec<u8>>(16);
     let home = crate::env::Login::current().home;
-    tokio::task::spawn_blocking(move || work(home, in_rx, &out_tx));
+    let noted = Arc::clone(broken);
+    tokio::task::spawn_blocking(move || work(home, in_rx, &out_tx, &noted));
     let input = async move {
         while let Some(data) = channel.receive().await {
             if in_tx.send(data).await.is_err() {
@@ -151,7 +154,12 @@ pub async fn serve(channel: &Channel) {
 }
 
 /// Answers requests until no more come or nobody wants the answers.
-fn work(home: PathBuf, mut input: mpsc::Receiver<Bytes>, output: &mpsc::Sender<Vec<u8>>) {
+fn work(
+    home: PathBuf,
+    mut input: mpsc::Receiver<Bytes>,
+    output: &mpsc::Sender<Vec<u8>>,
+    broken: &AtomicBool,
+) {
     let mut files = Files::new(home);
     let mut buf = BytesMut::new();
     while let Some(data) = input.blocking_recv() {
@@ -159,6 +167,7 @@ fn work(home: PathBuf, mut input: mpsc::Receiver<Bytes>, output: &mpsc::Sender<V
         while let Some(head) = buf.first_chunk::<4>() {
             let length = u32::from_be_bytes(*head) as usize;
             if !(1..=LONGEST_PACKET).contains(&length) {
+                broken.store(true, Ordering::Relaxed);
                 tracing::debug!(length, "an sftp client sent a packet of impossible length");
                 return;
             }
