@@ -95,6 +95,8 @@ impl App {
         let default_organization = store
             .organization_ensure_default(OrganizationId(Uuid::new_v4()), chrono::Utc::now())
             .await?;
+        let metrics = crate::metrics::Metrics::new(&config.metrics);
+        store.watch(metrics.store_listener());
         Ok(Self(Arc::new(Inner {
             store,
             config,
@@ -102,7 +104,7 @@ impl App {
             deployment_id,
             replica: ReplicaId(Uuid::new_v4()),
             shutdown,
-            metrics: Default::default(),
+            metrics,
             agents: Default::default(),
             binaries: Default::default(),
         })))

@@ -25,6 +25,7 @@ pub struct Config {
     pub cache_dir: PathBuf,
     /// Where metrics are served; `None` turns them off.
     pub prometheus: Option<SocketAddr>,
+    pub metrics: Metrics,
     /// Texts and links that the interface shows.
     pub docs_url: String,
     pub terms_of_service_url: String,
@@ -114,6 +115,54 @@ pub struct Provisioner {
     pub provider_mirror: Option<PathBuf>,
 }
 
+/// What is measured besides what costs nothing.
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    /// Whether the use of agents is told, and what they report about themselves.
+    pub agent_stats: bool,
+    /// By which labels that is summed up.
+    pub agent_stats_by: Vec<AgentLabel>,
+    /// Whether each kind of statement to the database is told.
+    pub database: bool,
+}
+
+/// A label of an agent's metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AgentLabel {
+    AgentName,
+    TemplateName,
+    Username,
+    WorkspaceName,
+}
+
+impl AgentLabel {
+    /// All of them, in the order in which metrics show them.
+    pub const ALL: &[Self] = &[
+        Self::AgentName,
+        Self::TemplateName,
+        Self::Username,
+        Self::WorkspaceName,
+    ];
+
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AgentName => "agent_name",
+            Self::TemplateName => "template_name",
+            Self::Username => "username",
+            Self::WorkspaceName => "workspace_name",
+        }
+    }
+
+    /// The label with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|label| label.as_str() == name)
+    }
+}
+
 /// Rules for workspaces.
 #[derive(Clone, Debug)]
 pub struct Workspaces {
@@ -200,6 +249,11 @@ impl Config {
             },
             cache_dir: std::env::temp_dir().join("coder-cache"),
             prometheus: None,
+            metrics: Metrics {
+                agent_stats: false,
+                agent_stats_by: AgentLabel::ALL.to_vec(),
+                database: false,
+            },
             docs_url: "https://coder.com/docs/@v2.24.1".to_owned(),
             terms_of_service_url: String::new(),
             cli_upgrade_message: String::new(),

@@ -30,6 +30,7 @@ pub struct AgentPlace {
     pub owner_name: String,
     pub organization_id: OrganizationId,
     pub template_id: TemplateId,
+    pub template_name: String,
     /// `all` or `no_user_data`.
     pub api_key_scope: String,
     /// Whether the workspace sleeps.
@@ -39,14 +40,15 @@ pub struct AgentPlace {
 }
 
 /// The columns of [`AgentPlace`], from the aliases `a` (agent), `b` (its build), `w` and `u` (owner).
-const COLUMNS: &str = "a.id, a.name, b.id, w.id, w.name, w.owner_id, u.username, w.organization_id, w.template_id, \
+const COLUMNS: &str = "a.id, a.name, b.id, w.id, w.name, w.owner_id, u.username, w.organization_id, w.template_id, t.name, \
      a.api_key_scope, w.dormant_at is not null";
 
 /// What [`COLUMNS`] reads from, behind `workspace_agents a`.
 const JOINS: &str = "join workspace_resources r on r.id = a.resource_id \
      join workspace_builds b on b.job_id = r.job_id \
      join workspaces w on w.id = b.workspace_id \
-     join users u on u.id = w.owner_id";
+     join users u on u.id = w.owner_id \
+     join templates t on t.id = w.template_id";
 
 /// Whether the agent belongs to the latest build, or to the last start while a stop or delete runs.
 const CURRENT: &str = "(not w.deleted and not a.deleted and exists (\
@@ -69,9 +71,10 @@ impl FromRow for AgentPlace {
             owner_name: row.get(6),
             organization_id: OrganizationId(row.get(7)),
             template_id: TemplateId(row.get(8)),
-            api_key_scope: row.get(9),
-            dormant: row.get(10),
-            current: row.get(11),
+            template_name: row.get(9),
+            api_key_scope: row.get(10),
+            dormant: row.get(11),
+            current: row.get(12),
         }
     }
 }

@@ -149,6 +149,7 @@ pub(super) mod tests {
             owner_name: "jo".to_owned(),
             organization_id: OrganizationId(Uuid::from_u128(5)),
             template_id: TemplateId(Uuid::from_u128(6)),
+            template_name: "docker".into(),
             api_key_scope: "all".to_owned(),
             dormant: false,
             current: true,

@@ -155,7 +155,9 @@ fn update_stats(
     agent: &AgentPlace,
     request: proto::UpdateStatsRequest,
 ) -> proto::UpdateStatsResponse {
-    if let Some(stats) = request.stats {
+    if let Some(mut stats) = request.stats {
+        app.metrics
+            .agent_reports(agent, std::mem::take(&mut stats.metrics));
         let sessions = stats.session_count_vscode
             + stats.session_count_jetbrains
             + stats.session_count_reconnecting_pty

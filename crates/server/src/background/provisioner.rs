@@ -175,6 +175,7 @@ async fn perform(shop: Shop, claim: Claim, job: JobRow) -> &'static str {
         "success"
     };
     shop.app.metrics.job_ended(status, started.elapsed());
+    note_build(&shop.app, &job, status, started.elapsed()).await;
     let error = done
         .failure()
         .map(|failure| failure.error.as_str())
@@ -182,6 +183,20 @@ async fn perform(shop: Shop, claim: Claim, job: JobRow) -> &'static str {
     let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     tracing::info!(job.id = %job.id, job.r#type = job.kind, duration_ms, error, "a job ended");
     if done.canceled() { "canceled" } else { status }
+}
+
+/// Counts a build that has ended, if the job was one.
+async fn note_build(app: &App, job: &JobRow, status: &str, took: Duration) {
+    if job.kind != "workspace_build" {
+        return;
+    }
+    match app.store.build_names(job.id).await {
+        Ok(Some(names)) => app.metrics.build_ended(&names, status, took),
+        Ok(None) => {}
+        Err(error) => {
+            tracing::debug!(job.id = %job.id, error = %error, "a build is not in the metrics");
+        }
+    }
 }
 
 /// Ends a job when the process shuts down. What can be repeated stops at once; an apply gets half of

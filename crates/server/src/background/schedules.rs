@@ -111,7 +111,10 @@ pub async fn run(app: App, stop: CancellationToken) {
             () = stop.cancelled() => return,
             _ = ticks.tick() => {}
         }
-        if let Err(error) = round(&app, Utc::now(), &mut complaints).await {
+        let began = std::time::Instant::now();
+        let done = round(&app, Utc::now(), &mut complaints).await;
+        app.metrics.schedules_looked_at(began.elapsed());
+        if let Err(error) = done {
             tracing::warn!(error = ?error.cause, "schedules of workspaces could not be looked at: {}", error.message);
         }
     }

@@ -44,12 +44,14 @@ pub async fn connect(
 ) -> Result<Response, Fail> {
     let version = rpc::check_version(query_value(query.as_deref(), "version").as_deref())?;
     let accepts_dials = header_text(&headers, DIAL_HEADER).is_some();
-    let upgrade = wanted(upgrade)?
-        .max_message_size(rpc::MAX_MESSAGE)
-        .max_frame_size(rpc::MAX_MESSAGE)
-        // Small while idle: there is one of these for each agent. Large messages still go in one piece.
-        .read_buffer_size(16 << 10)
-        .write_buffer_size(0);
+    let upgrade = wanted(upgrade)?.with(|upgrade| {
+        upgrade
+            .max_message_size(rpc::MAX_MESSAGE)
+            .max_frame_size(rpc::MAX_MESSAGE)
+            // Small while idle: there is one of these for each agent. Large messages still go in one piece.
+            .read_buffer_size(16 << 10)
+            .write_buffer_size(0)
+    });
     Ok(upgrade.on_upgrade(move |socket| rpc::serve(app, agent, version, accepts_dials, socket)))
 }
 

@@ -84,9 +84,7 @@ pub async fn logs(
     let query = LogQuery::parse(query.as_deref())?;
     if query.follow {
         streams::check_origin(&app, &headers)?;
-        let upgrade = wanted(upgrade)?
-            .read_buffer_size(4 << 10)
-            .write_buffer_size(0);
+        let upgrade = wanted(upgrade)?.with(streams::listened_to);
         return Ok(upgrade.on_upgrade(move |socket| follow_logs(app, agent, query.after, socket)));
     }
     if query.text {

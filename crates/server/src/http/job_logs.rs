@@ -2,13 +2,12 @@
 //! one line in each frame that closes normally when the job has ended.
 
 use super::reply::ok;
-use super::streams::check_origin;
+use super::streams::{self, check_origin};
 use crate::app::job_logs::{Follower, LogQuery, as_text};
 use crate::app::{App, Caller};
 use crate::fail::Fail;
 use axum::extract::FromRequestParts;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use axum::http::request::Parts;
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse as _, Response};
@@ -17,7 +16,7 @@ use coder_model::JobId;
 /// How the request asked to become a WebSocket, if it did, and whether the page that it came from
 /// is one of ours: browsers send cookies along from any page.
 pub struct Upgrade {
-    socket: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    socket: streams::Upgrade,
     origin: Result<(), Fail>,
 }
 
@@ -27,7 +26,9 @@ impl FromRequestParts<App> for Upgrade {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Fail> {
         let origin = check_origin(app, &parts.headers);
         Ok(Self {
-            socket: WebSocketUpgrade::from_request_parts(parts, app).await,
+            socket: streams::Upgrade::from_request_parts(parts, app)
+                .await
+                .unwrap_or_else(|never| match never {}),
             origin,
         })
     }
@@ -45,7 +46,7 @@ pub async fn answer(
     if asked.follow {
         let follower = app.job_log_follow(caller, job, asked).await?;
         upgrade.origin?;
-        let upgrade = upgrade.socket.map_err(|_| {
+        let upgrade = streams::wanted(upgrade.socket).map_err(|_| {
             Fail::invalid("Following a log needs a WebSocket.")
                 .with_detail("Leave out \"follow\" to read it once.")
         })?;

@@ -8,7 +8,7 @@ use crate::app::path_apps::{AppAddress, NoApp, OpenApp};
 use crate::app::{App, Caller, Origin};
 use crate::fail::Kind;
 use axum::body::Body;
-use axum::extract::{FromRequestParts as _, Request, State};
+use axum::extract::{FromRequestParts as _, MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use coder_wire::SESSION_TOKEN_HEADER;
@@ -354,6 +354,10 @@ async fn proxy(
         .map_err(broken)?;
     tokio::spawn(connection.with_upgrades());
 
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map_or_else(|| "other".to_owned(), |route| route.as_str().to_owned());
     drop_hop_by_hop(request.headers_mut());
     let client = upgrade.map(|protocol| {
         request
@@ -367,14 +371,15 @@ async fn proxy(
         && let Some(client) = client
     {
         let upstream = hyper::upgrade::on(&mut response);
-        let shutdown = app.shutdown.clone();
+        let app = app.clone();
         tokio::spawn(async move {
             let (Ok(client), Ok(upstream)) = tokio::join!(client, upstream) else {
                 return;
             };
+            let _open = app.metrics.socket_opens(&route);
             let (mut client, mut upstream) = (TokioIo::new(client), TokioIo::new(upstream));
             tokio::select! {
-                () = shutdown.cancelled() => {}
+                () = app.shutdown.cancelled() => {}
                 _ = tokio::io::copy_bidirectional_with_sizes(&mut client, &mut upstream, 32 << 10, 32 << 10) => {}
             }
         });

@@ -6,6 +6,8 @@ use crate::fail::{Fail, Kind};
 use axum::body::Body;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::{FromRequestParts, MatchedPath};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use bytes::Bytes;
@@ -21,15 +23,64 @@ const PING_EVERY: Duration = Duration::from_secs(15);
 /// What a stream carries: JSON, or the failure that ends it.
 pub type Item = Result<Vec<u8>, Fail>;
 
-/// A WebSocket, or the failure that says that this route wants one.
-pub type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
+/// A request's wish to become a WebSocket, if it has one.
+pub struct Upgrade(Result<Ready, WebSocketUpgradeRejection>);
+
+/// A request that can become a WebSocket, which is counted while it is open.
+pub struct Ready {
+    upgrade: WebSocketUpgrade,
+    app: App,
+    route: String,
+}
+
+impl FromRequestParts<App> for Upgrade {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
+        let upgrade = WebSocketUpgrade::from_request_parts(parts, app).await;
+        Ok(Self(upgrade.map(|upgrade| {
+            Ready {
+                upgrade,
+                app: app.clone(),
+                route: parts
+                    .extensions
+                    .get::<MatchedPath>()
+                    .map_or_else(|| "other".to_owned(), |route| route.as_str().to_owned()),
+            }
+        })))
+    }
+}
+
+impl Ready {
+    /// Sets limits and sizes of buffers.
+    pub fn with(mut self, change: impl FnOnce(WebSocketUpgrade) -> WebSocketUpgrade) -> Self {
+        self.upgrade = change(self.upgrade);
+        self
+    }
+
+    /// Answers the request, and hands the WebSocket on once it is open.
+    pub fn on_upgrade<F>(self, serve: impl FnOnce(WebSocket) -> F + Send + 'static) -> Response
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let Self {
+            upgrade,
+            app,
+            route,
+        } = self;
+        upgrade.on_upgrade(move |socket| async move {
+            let _open = app.metrics.socket_opens(&route);
+            serve(socket).await;
+        })
+    }
+}
 
 /// The upgrade, if the request asks for one.
 ///
 /// # Errors
 /// Says what the route expects.
-pub fn wanted(upgrade: Upgrade) -> Result<WebSocketUpgrade, Fail> {
-    upgrade.map_err(|rejection| {
+pub fn wanted(upgrade: Upgrade) -> Result<Ready, Fail> {
+    upgrade.0.map_err(|rejection| {
         Fail::invalid("This route speaks WebSocket.").with_detail(rejection.to_string())
     })
 }
@@ -134,16 +185,20 @@ pub fn sse(app: &App, stream: impl Stream<Item = Item> + Send + 'static) -> Resp
     response
 }
 
+/// Small buffers, for sockets whose clients only listen.
+pub fn listened_to(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
+    upgrade.read_buffer_size(4 << 10).write_buffer_size(0)
+}
+
 /// Sends a stream over a WebSocket whose client only listens.
 pub fn one_way(
     app: &App,
-    upgrade: WebSocketUpgrade,
+    upgrade: Ready,
     stream: impl Stream<Item = Item> + Send + 'static,
 ) -> Response {
     let shutdown = app.shutdown.clone();
     upgrade
-        .read_buffer_size(4 << 10)
-        .write_buffer_size(0)
+        .with(listened_to)
         .on_upgrade(move |socket| async move {
             tokio::select! {
                 () = shutdown.cancelled() => {}

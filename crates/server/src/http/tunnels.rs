@@ -2,7 +2,7 @@
 
 use super::agent_side::query_value;
 use super::extract::{AgentPath, header_text};
-use super::streams::{Upgrade, check_origin, wanted};
+use super::streams::{Ready, Upgrade, check_origin, wanted};
 use crate::agents::splice::{Ends, splice};
 use crate::agents::{DialFail, DialStream, Frames, relay};
 use crate::app::{App, Caller};
@@ -43,8 +43,8 @@ fn sized(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
 }
 
 /// Joins the two until one is gone or the process shuts down.
-fn join(app: App, upgrade: WebSocketUpgrade, stream: DialStream) -> Response {
-    sized(upgrade).on_upgrade(move |socket| async move {
+fn join(app: App, upgrade: Ready, stream: DialStream) -> Response {
+    upgrade.with(sized).on_upgrade(move |socket| async move {
         let frames = Frames::new(socket, Default::default());
         tokio::select! {
             () = app.shutdown.cancelled() => {}
@@ -193,7 +193,7 @@ pub async fn terminal(
         ));
     }
     check_origin(&app, &headers)?;
-    let upgrade = sized(wanted(upgrade)?);
+    let upgrade = wanted(upgrade)?.with(sized);
     Ok(upgrade.on_upgrade(move |socket| async move {
         // Browsers cannot read the answer to a failed upgrade, so the reason travels in the close frame.
         let mut stream = match open_terminal(&app, &agent, &terminal).await {

@@ -26,13 +26,13 @@ const RPC: &str = "/api/v2/workspaceagents/me/rpc?version=2.0";
 const LISTENS: u16 = 8080;
 
 /// A connected agent.
-struct Agent {
+pub struct Agent {
     opener: Opener,
     running: tokio::task::JoinHandle<()>,
 }
 
 impl Agent {
-    async fn connect(server: &TestServer, token: &str) -> Self {
+    pub async fn connect(server: &TestServer, token: &str) -> Self {
         let socket = open(server, token, RPC, &[(DIAL_HEADER, "1")]).await;
         Self::over(socket.unwrap())
     }
@@ -63,7 +63,7 @@ impl Agent {
         Self { opener, running }
     }
 
-    async fn call<Q, A>(&self, method: &str, question: &Q) -> Result<A, CallError>
+    pub async fn call<Q, A>(&self, method: &str, question: &Q) -> Result<A, CallError>
     where
         Q: prost::Message,
         A: prost::Message + Default,
@@ -504,6 +504,11 @@ async fn check_138_to_140_144_and_145_path_apps_are_served_to_those_who_may_open
     socket.send(Message::text("hello")).await.unwrap();
     let echo = socket.next().await.unwrap().unwrap();
     assert_eq!(echo.into_text().unwrap(), "hello");
+    let metrics = server.get(&made.token, "/api/v2/debug/metrics").await;
+    let metrics = String::from_utf8(metrics.body.to_vec()).unwrap();
+    let counted =
+        "coderd_api_concurrent_websockets{path=\"/@{user}/{workspace}/apps/{slug}/{*rest}\"}";
+    assert!(metrics.contains(counted), "{metrics}");
 
     let sign_in = server.get("", "/@owner/ws/apps/code/").await;
     assert!((300..400).contains(&sign_in.status));

@@ -8,6 +8,7 @@ mod agents;
 mod boot;
 mod builds;
 mod deployment;
+mod metrics;
 mod provisioning;
 mod sessions;
 mod static_files;

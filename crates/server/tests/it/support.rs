@@ -116,6 +116,17 @@ pub fn tar(main: &str) -> Vec<u8> {
     tar.into_inner().unwrap()
 }
 
+/// A server with this change to its configuration.
+pub async fn server_that(
+    change: impl FnOnce(&mut coder_server::Config) + Send + 'static,
+) -> TestServer {
+    TestServer::with(ServerOptions {
+        database: None,
+        config: Some(Box::new(change)),
+    })
+    .await
+}
+
 /// A server with one daemon.
 pub async fn server(database: Option<Database>) -> TestServer {
     let config = Box::new(|config: &mut coder_server::Config| {
@@ -299,16 +310,20 @@ impl<'a> Worker<'a> {
         let app = &made.server.app;
         let organization = OrganizationId(made.organization.parse().unwrap());
         let tags = json!({"scope": "organization", "owner": ""});
-        app.store
-            .daemon_register(
-                app.replica,
-                organization,
-                &[(daemon, "by-hand".to_owned())],
-                "v1",
-                &tags,
-            )
-            .await
-            .unwrap();
+        let daemons = [(daemon, "by-hand".to_owned())];
+        // The server makes its own row, which this one refers to, while the test goes on.
+        loop {
+            let registered =
+                app.store
+                    .daemon_register(app.replica, organization, &daemons, "v1", &tags);
+            match registered.await {
+                Ok(_) => break,
+                Err(coder_store::Error::InUse { .. }) => {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
         Self { made, daemon }
     }
 

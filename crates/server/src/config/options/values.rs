@@ -1,7 +1,7 @@
 //! From resolved texts to a typed [`Config`], with errors that name how the option was given.
 
 use super::{OPTIONS, Opt, OptionError, Resolved};
-use crate::config::{Config, RateLimits, Tls};
+use crate::config::{AgentLabel, Config, RateLimits, Tls};
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
@@ -299,6 +299,9 @@ pub fn launch(resolved: &Resolved) -> Result<Launch, OptionError> {
     } else {
         None
     };
+    config.metrics.agent_stats = read.flag("prometheus-collect-agent-stats")?;
+    config.metrics.agent_stats_by = agent_labels(&read)?;
+    config.metrics.database = read.flag("prometheus-collect-db-metrics")?;
     config.docs_url = read.text("docs-url");
     config.terms_of_service_url = read.text("terms-of-service-url");
     config.cli_upgrade_message = read.text("cli-upgrade-message");
@@ -336,6 +339,28 @@ pub fn launch(resolved: &Resolved) -> Result<Launch, OptionError> {
             logs: read.flag("trace-logs")?,
         },
     })
+}
+
+/// The labels by which metrics of agents are summed up; none given is all.
+fn agent_labels(read: &Reader<'_>) -> Result<Vec<AgentLabel>, OptionError> {
+    let flag = "prometheus-aggregate-agent-stats-by";
+    let mut labels = Vec::new();
+    for name in read.list(flag) {
+        let label = AgentLabel::parse(&name).ok_or_else(|| {
+            let known: Vec<&str> = AgentLabel::ALL.iter().map(|label| label.as_str()).collect();
+            read.bad(
+                flag,
+                format!("must be some of {}, not {name:?}", known.join(", ")),
+            )
+        })?;
+        labels.push(label);
+    }
+    labels.sort_unstable();
+    labels.dedup();
+    if labels.is_empty() {
+        labels = AgentLabel::ALL.to_vec();
+    }
+    Ok(labels)
 }
 
 fn tls(read: &Reader<'_>) -> Result<Option<Tls>, OptionError> {
@@ -428,6 +453,11 @@ mod tests {
                 "--provisioner-daemons: must be 0 or more",
             ),
             ("tls-enable", "true", "--tls-cert-file: TLS needs"),
+            (
+                "prometheus-aggregate-agent-stats-by",
+                "username,email",
+                "--prometheus-aggregate-agent-stats-by: must be some of agent_name",
+            ),
             (
                 "samesite-auth-cookie",
                 "strict",
