@@ -215,6 +215,12 @@ pub fn processes(mark: &str) -> Vec<(u32, String)> {
     found
 }
 
+/// Command lines of the live processes that have `text` in an argument.
+pub fn processes_with_argument(text: &str) -> Vec<String> {
+    let all = processes(text).into_iter().map(|(_, line)| line);
+    all.filter(|line| line.contains(text)).collect()
+}
+
 /// Whether `needle` is in `hay`.
 pub fn contains(hay: &[u8], needle: &[u8]) -> bool {
     let Some(first) = needle.first() else {

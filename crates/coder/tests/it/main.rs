@@ -11,6 +11,7 @@ mod balancer;
 mod collector;
 mod crash;
 mod deployment;
+mod docker;
 mod errors;
 mod machine;
 mod openssh;

@@ -21,7 +21,7 @@ const VERSION: &str = "2.17.0";
 /// The provider's program.
 fn provider() -> PathBuf {
     let path = std::env::var_os("CODER_TEST_PROVIDER").map(PathBuf::from).expect(
-        "CODER_TEST_PROVIDER must name the coder binary: run `./dev test`, or build it and set the variable to target/debug/coder",
+        "CODER_TEST_PROVIDER must name the coder binary: run `./dev test`, or build it and set the variable to target/…/debug/coder",
     );
     assert!(
         path.is_file(),
