@@ -19,7 +19,7 @@ fail() {
 need_docker() {
     command -v docker >/dev/null ||
         fail "docker is not on the server's machine: install Docker there, or use another template"
-    docker info --format '{{.ServerVersion}}' >/dev/null ||
+    docker version --format '{{.Server.Version}}' >/dev/null ||
         fail "the server's account ($(id -un)) cannot talk to Docker: start it, or add the account to the group docker"
 }
 

@@ -3,11 +3,12 @@
 
 use crate::agent::Agent;
 use nix::sys::signal::{SigHandler, Signal, signal};
+use nix::unistd::{Uid, User, geteuid};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The user that the agent runs as.
 #[derive(Debug, Clone)]
@@ -23,12 +24,12 @@ pub struct Login {
 impl Login {
     /// Asks the system. Not kept: a user may get another shell while we run.
     pub fn current() -> Self {
-        let uid = nix::unistd::geteuid();
-        let entry = nix::unistd::User::from_uid(uid).ok().flatten();
+        let uid = geteuid();
+        let entry = account(uid);
         let home = std::env::var_os("HOME")
             .map(PathBuf::from)
             .filter(|home| home.is_dir())
-            .or_else(|| entry.as_ref().map(|entry| entry.dir.clone()))
+            .or_else(|| entry.as_ref().map(|entry| entry.home.clone()))
             .unwrap_or_else(|| PathBuf::from("/"));
         let usable = |shell: &PathBuf| {
             shell.is_file()
@@ -44,11 +45,42 @@ impl Login {
             .or_else(|| std::env::var_os("SHELL").map(PathBuf::from).filter(usable))
             .unwrap_or_else(|| PathBuf::from("/bin/sh"));
         Self {
-            user: entry.map_or_else(|| uid.to_string(), |entry| entry.name),
+            user: entry.map_or_else(|| uid.to_string(), |entry| entry.user),
             home,
             shell,
         }
     }
+}
+
+/// An account by its number: from `/etc/passwd`, else from wherever the machine's own `getent` finds it.
+fn account(uid: Uid) -> Option<Login> {
+    if let Ok(Some(user)) = User::from_uid(uid) {
+        return Some(Login {
+            user: user.name,
+            home: user.dir,
+            shell: user.shell,
+        });
+    }
+    let output = Command::new("getent")
+        .args(["passwd", &uid.to_string()])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    parse_account(std::str::from_utf8(&output.stdout).ok()?)
+}
+
+/// Reads a line of `/etc/passwd`: name, password, uid, gid, real name, home and shell.
+fn parse_account(line: &str) -> Option<Login> {
+    let fields: Vec<&str> = line.trim_end().split(':').collect();
+    let [user, _, _, _, _, home, shell] = fields[..] else {
+        return None;
+    };
+    Some(Login {
+        user: user.to_owned(),
+        home: home.into(),
+        shell: shell.into(),
+    })
 }
 
 /// The command that runs `script` as a login shell would; the login shell itself when it is empty.
@@ -241,6 +273,21 @@ mod tests {
         ] {
             assert_eq!(expand(text, lookup), expanded);
         }
+    }
+
+    #[test]
+    fn an_account_of_a_directory_service_is_read_from_what_getent_prints() {
+        let login =
+            parse_account("ann:*:70001:70001:Ann Example:/home/corp/ann:/bin/zsh\n").unwrap();
+        assert_eq!(
+            (
+                login.user.as_str(),
+                login.home.to_str(),
+                login.shell.to_str()
+            ),
+            ("ann", Some("/home/corp/ann"), Some("/bin/zsh"))
+        );
+        assert!(parse_account("").is_none());
     }
 
     #[test]

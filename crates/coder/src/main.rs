@@ -3,6 +3,8 @@
 
 #[cfg(feature = "full")]
 mod logging;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod name_services;
 #[cfg(feature = "full")]
 mod provisioner;
 #[cfg(feature = "full")]
@@ -14,6 +16,8 @@ use clap::{Args as _, FromArgMatches as _};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    name_services::keep_to_built_in();
     let args: Vec<std::ffi::OsString> = std::env::args_os().collect();
     #[cfg(feature = "full")]
     if is_provider(args.first()) {

@@ -4,6 +4,7 @@ use crate::deployment::{Deployment, SHARED, path};
 use crate::machine::{self, run};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
 
@@ -30,6 +31,7 @@ static IMAGE: LazyLock<&str> = LazyLock::new(|| {
         "root:x:0:0::/root:/bin/sh\ndev:x:1000:1000::/home/coder:/bin/sh\n",
     )
     .unwrap();
+    trap_name_services(&root);
     let tar = run(
         Command::new("tar").args(["-C", path(&root), "-c", "."]),
         b"",
@@ -47,6 +49,33 @@ static IMAGE: LazyLock<&str> = LazyLock::new(|| {
     docker(&import, &tar.stdout);
     tag
 });
+
+/// Names a module for the lookup of hosts and accounts that kills whoever loads it, as modules for another libc may.
+fn trap_name_services(root: &Path) {
+    let multiarch = run(Command::new("cc").arg("-print-multiarch"), b"")
+        .ok()
+        .out();
+    let lib = root.join("lib").join(multiarch.trim());
+    fs::create_dir_all(&lib).unwrap();
+    let module = lib.join("libnss_trap.so.2");
+    let compile = [
+        "-shared",
+        "-nostdlib",
+        "-fPIC",
+        "-x",
+        "c",
+        "-",
+        "-o",
+        path(&module),
+    ];
+    let source = b"__attribute__((constructor)) void trap(void) { __builtin_trap(); }";
+    run(Command::new("cc").args(compile), source).ok();
+    fs::write(
+        root.join("etc/nsswitch.conf"),
+        "hosts: trap files dns\npasswd: trap files\ngroup: trap files\n",
+    )
+    .unwrap();
+}
 
 /// Runs `docker`, which must succeed, and gives the lines that it prints.
 #[track_caller]
@@ -121,6 +150,12 @@ fn a_container_without_a_libc_goes_from_create_over_stop_and_start_to_delete() {
         "1000\n/home/coder\n/home/coder\n"
     );
     ssh("echo kept > kept; echo lost > /tmp/lost").exits(0);
+
+    // A name that only DNS could know: nothing else may be asked.
+    let lookup =
+        "export CODER_SESSION_TOKEN=x; /tmp/coder.*/coder whoami --url http://nowhere.invalid 2>&1";
+    let told = ssh(lookup).exits(1).out();
+    assert!(told.contains("failed to lookup address"), "{told}");
 
     // The agent's token is a secret: no command line has it, of Docker or of the container.
     let token = docker(
