@@ -256,6 +256,48 @@ impl Store {
     }
 }
 
+/// The conditions of a query that can be asked for in many ways, and its parameters.
+///
+/// Only what is asked for is in the text: a condition that is always there and switched off by its parameter hides from
+/// the planner how many rows to expect.
+pub(crate) struct Conditions<'a> {
+    text: String,
+    params: Vec<&'a (dyn ToSql + Sync)>,
+}
+
+impl<'a> Conditions<'a> {
+    /// Starts with a condition without parameters.
+    pub(crate) fn new(first: &str) -> Self {
+        Self {
+            text: first.to_owned(),
+            params: Vec::new(),
+        }
+    }
+
+    /// Takes a parameter and gives the name that it has in the text, such as `$3`.
+    pub(crate) fn bind(&mut self, value: &'a (dyn ToSql + Sync)) -> String {
+        self.params.push(value);
+        format!("${}", self.params.len())
+    }
+
+    /// Adds a condition.
+    pub(crate) fn and(&mut self, condition: &str) {
+        self.text.push_str(" and (");
+        self.text.push_str(condition);
+        self.text.push(')');
+    }
+
+    /// All conditions, to stand after `where`.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The parameters so far, in order.
+    pub(crate) fn params(&self) -> Params<'_> {
+        &self.params
+    }
+}
+
 /// What a row becomes.
 pub(crate) trait FromRow: Sized {
     fn from_row(row: &Row) -> Self;

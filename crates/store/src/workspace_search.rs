@@ -1,12 +1,14 @@
 //! The search over workspaces (spec 02 §1.8).
 
+use crate::db::{self, Conditions, FromRow};
 use crate::templates::query_ids;
-use crate::workspaces::raw;
+use crate::workspaces::{FROM, columns, raw};
 use crate::{Result, Store, WorkspaceRow};
 use chrono::{DateTime, Utc};
 use coder_model::search::{BadQuery, Query};
 use coder_model::states::{AGENT_INACTIVE_AFTER, AgentStatus, WorkspaceStatus};
 use coder_model::{Action, Actor, Resource, UserId};
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 /// Keys that a search for workspaces knows.
@@ -174,85 +176,142 @@ impl Store {
         filter: &WorkspaceFilter,
         now: DateTime<Utc>,
     ) -> Result<(Vec<WorkspaceRow>, i64)> {
-        let awake = actor.reach(Action::Read, Resource::Workspace);
-        let dormant = actor.reach(Action::Read, Resource::WorkspaceDormant);
-        let (awake_in, dormant_in) = (raw(&awake.organizations), raw(&dormant.organizations));
-        let (awake_own, dormant_own) = (awake.owner.map(|o| o.0), dormant.owner.map(|o| o.0));
+        let only_dormant = filter.dormant.unwrap_or(false);
+        let (resource, of_this_kind) = if only_dormant {
+            (Resource::WorkspaceDormant, "w.dormant_at is not null")
+        } else {
+            (Resource::Workspace, "w.dormant_at is null")
+        };
+        let reach = actor.reach(Action::Read, resource);
+        let (organizations, own) = (raw(&reach.organizations), reach.owner.map(|o| o.0));
         let caller = actor.user_id().map(|u| u.0);
         let inactive_before = now - AGENT_INACTIVE_AFTER;
-        let param_names: Vec<&str> = filter
+        let (param_names, param_values): (Vec<&str>, Vec<Option<&str>>) = filter
             .params
             .iter()
-            .map(|(name, _)| name.as_str())
-            .collect();
-        let param_values: Vec<Option<&str>> = filter
-            .params
-            .iter()
-            .map(|(_, value)| value.as_deref())
-            .collect();
+            .map(|(name, value)| (name.as_str(), value.as_deref()))
+            .unzip();
         let owner_id = filter.owner_id.map(|o| o.0);
-        let condition = format!(
-            "not w.deleted and case when w.dormant_at is null \
-               then $1 or w.organization_id = any($2) or (w.owner_id = $3 and {IS_MEMBER}) \
-               else $4 or w.organization_id = any($5) or (w.owner_id = $6 and {IS_MEMBER}) end \
-             and (cardinality($7::uuid[]) = 0 or w.id = any($7)) \
-             and ($8::text is null or lower(wu.username) = lower($8)) and ($9::uuid is null or w.owner_id = $9) \
-             and (cardinality($10::text[]) = 0 or lower(t.name) = any($10)) and (cardinality($11::uuid[]) = 0 or t.id = any($11)) \
-             and ($12::text is null or strpos(lower(w.name), lower($12)) > 0) \
-             and (cardinality($13::text[]) = 0 or {STATUS} = any($13)) \
-             and (cardinality($14::text[]) = 0 or exists (select from workspace_resources r join workspace_agents a on a.resource_id = r.id \
-               where r.job_id = b.job_id and not a.deleted and case \
-                 when a.first_connected_at is null or a.last_connected_at is null then case when a.connection_timeout_seconds > 0 \
-                   and $15::timestamptz - a.created_at > make_interval(secs => a.connection_timeout_seconds) then 'timeout' else 'connecting' end \
-                 when a.disconnected_at >= a.last_connected_at or a.last_connected_at < $16 then 'disconnected' \
-                 else 'connected' end = any($14))) \
-             and case when $17::bool then w.dormant_at is not null else w.dormant_at is null end \
-             and ($18::timestamptz is null or w.last_used_at >= $18) and ($19::timestamptz is null or w.last_used_at <= $19) \
-             and ($20::bool is null or (b.template_version_id <> t.active_version_id) = $20) \
-             and ($21::bool is null or coalesce(b.has_ai_task, false) = $21) \
-             and ($22::text is null or lower(o.name) = lower($22) or o.id::text = lower($22)) \
-             and not exists (select from unnest($23::text[], $24::text[]) wanted (name, value) where not exists \
-               (select from workspace_build_parameters p where p.workspace_build_id = b.id and lower(p.name) = lower(wanted.name) \
-                and (wanted.value is null or lower(p.value) = lower(wanted.value)))) \
-             and ($25::uuid is null or true)"
+
+        let mut all = Conditions::new("not w.deleted");
+        all.and(of_this_kind);
+        if !reach.all {
+            let (organizations, own) = (all.bind(&organizations), all.bind(&own));
+            all.and(&format!(
+                "w.organization_id = any({organizations}) or (w.owner_id = {own} and {IS_MEMBER})"
+            ));
+        }
+        if !filter.ids.is_empty() {
+            let ids = all.bind(&filter.ids);
+            all.and(&format!("w.id = any({ids})"));
+        }
+        if filter.owner.is_some() {
+            let name = all.bind(&filter.owner);
+            all.and(&format!("lower(wu.username) = lower({name})"));
+        }
+        if owner_id.is_some() {
+            let id = all.bind(&owner_id);
+            all.and(&format!("w.owner_id = {id}"));
+        }
+        if !filter.templates.is_empty() {
+            let names = all.bind(&filter.templates);
+            all.and(&format!("lower(t.name) = any({names})"));
+        }
+        if !filter.template_ids.is_empty() {
+            let ids = all.bind(&filter.template_ids);
+            all.and(&format!("t.id = any({ids})"));
+        }
+        if filter.name.is_some() {
+            let part = all.bind(&filter.name);
+            all.and(&format!("strpos(lower(w.name), lower({part})) > 0"));
+        }
+        if !filter.status.is_empty() {
+            let wanted = all.bind(&filter.status);
+            all.and(&format!("{STATUS} = any({wanted})"));
+        }
+        if !filter.has_agent.is_empty() {
+            let (now, before) = (all.bind(&now), all.bind(&inactive_before));
+            let wanted = all.bind(&filter.has_agent);
+            all.and(&format!(
+                "exists (select from workspace_resources r join workspace_agents a on a.resource_id = r.id \
+                 where r.job_id = b.job_id and not a.deleted and case \
+                   when a.first_connected_at is null or a.last_connected_at is null then case when a.connection_timeout_seconds > 0 \
+                     and {now}::timestamptz - a.created_at > make_interval(secs => a.connection_timeout_seconds) then 'timeout' else 'connecting' end \
+                   when a.disconnected_at >= a.last_connected_at or a.last_connected_at < {before} then 'disconnected' \
+                   else 'connected' end = any({wanted}))"
+            ));
+        }
+        if filter.last_used_after.is_some() {
+            let time = all.bind(&filter.last_used_after);
+            all.and(&format!("w.last_used_at >= {time}"));
+        }
+        if filter.last_used_before.is_some() {
+            let time = all.bind(&filter.last_used_before);
+            all.and(&format!("w.last_used_at <= {time}"));
+        }
+        if filter.outdated.is_some() {
+            let outdated = all.bind(&filter.outdated);
+            all.and(&format!(
+                "(b.template_version_id <> t.active_version_id) = {outdated}"
+            ));
+        }
+        if filter.has_ai_task.is_some() {
+            let has = all.bind(&filter.has_ai_task);
+            all.and(&format!("coalesce(b.has_ai_task, false) = {has}"));
+        }
+        if filter.organization.is_some() {
+            let wanted = all.bind(&filter.organization);
+            all.and(&format!(
+                "lower(o.name) = lower({wanted}) or o.id::text = lower({wanted})"
+            ));
+        }
+        if !filter.params.is_empty() {
+            let (names, values) = (all.bind(&param_names), all.bind(&param_values));
+            all.and(&format!(
+                "not exists (select from unnest({names}::text[], {values}::text[]) wanted (name, value) where not exists \
+                 (select from workspace_build_parameters p where p.workspace_build_id = b.id and lower(p.name) = lower(wanted.name) \
+                  and (wanted.value is null or lower(p.value) = lower(wanted.value))))"
+            ));
+        }
+        let condition = all.text();
+        let mut params = all.params().to_vec();
+        let next = params.len() + 1;
+        params.extend_from_slice(&[&caller as _, &filter.limit, &filter.offset]);
+        let sql = format!(
+            "select {}, count(*) over () from {FROM} where {condition} \
+             order by (w.favorite and w.owner_id = ${next}) desc nulls last, ({STATUS} = 'running') desc, \
+               lower(wu.username), lower(w.name), w.id limit ${} offset ${}",
+            columns(),
+            next + 1,
+            next + 2
         );
-        let order = format!(
-            "(w.favorite and w.owner_id = $25) desc nulls last, ({STATUS} = 'running') desc, lower(wu.username), lower(w.name), w.id"
-        );
-        let only_dormant = filter.dormant.unwrap_or(false);
-        self.workspaces_where(
-            &condition,
-            &order,
-            &[
-                &awake.all,
-                &awake_in,
-                &awake_own,
-                &dormant.all,
-                &dormant_in,
-                &dormant_own,
-                &filter.ids,
-                &filter.owner,
-                &owner_id,
-                &filter.templates,
-                &filter.template_ids,
-                &filter.name,
-                &filter.status,
-                &filter.has_agent,
-                &now,
-                &inactive_before,
-                &only_dormant,
-                &filter.last_used_after,
-                &filter.last_used_before,
-                &filter.outdated,
-                &filter.has_ai_task,
-                &filter.organization,
-                &param_names,
-                &param_values,
-                &caller,
-            ],
-            (filter.limit, filter.offset),
-        )
-        .await
+        let client = self.client().await?;
+        let rows: Vec<Counted> = db::rows(&client, &sql, &params).await?;
+        let count = match rows.first() {
+            Some(row) => row.of,
+            None if filter.offset == 0 => 0,
+            // The page starts behind the last workspace.
+            None => {
+                let sql = format!("select count(*) from {FROM} where {condition}");
+                db::one(&client, &sql, all.params()).await?
+            }
+        };
+        Ok((rows.into_iter().map(|row| row.workspace).collect(), count))
+    }
+}
+
+/// A workspace of a page, and how many all pages hold.
+struct Counted {
+    workspace: WorkspaceRow,
+    of: i64,
+}
+
+impl FromRow for Counted {
+    fn from_row(row: &Row) -> Self {
+        Self {
+            workspace: WorkspaceRow::from_row(row),
+            of: row.get(row.len() - 1),
+        }
     }
 }
 

@@ -48,7 +48,7 @@ pub struct WorkspaceRow {
 
 const WIDTH: usize = 24;
 
-fn columns() -> String {
+pub(crate) fn columns() -> String {
     format!(
         "w.id, w.organization_id, o.name, w.owner_id, w.template_id, t.name, t.display_name, t.icon, t.active_version_id, \
          t.allow_user_cancel_workspace_jobs, t.require_active_version, t.use_classic_parameter_flow, w.name, w.created_at, \
@@ -60,8 +60,8 @@ fn columns() -> String {
 /// Workspaces `w` with their latest build `b` and everything that its columns need.
 pub(crate) const FROM: &str = "workspaces w join organizations o on o.id = w.organization_id join templates t on t.id = w.template_id \
      join users wu on wu.id = w.owner_id \
-     join lateral (select l.id from workspace_builds l where l.workspace_id = w.id order by l.build_number desc limit 1) lb on true \
-     join workspace_builds b on b.id = lb.id join template_versions v on v.id = b.template_version_id \
+     join lateral (select l.* from workspace_builds l where l.workspace_id = w.id order by l.build_number desc limit 1) b on true \
+     join template_versions v on v.id = b.template_version_id \
      join users iu on iu.id = b.initiator_id join provisioner_jobs j on j.id = b.job_id";
 
 impl FromRow for WorkspaceRow {
@@ -172,49 +172,6 @@ impl Store {
         found
             .filter(|w| actor.can(Action::Read, &w.object()))
             .ok_or(Error::NotFound)
-    }
-
-    /// Workspaces by a condition over the aliases of [`FROM`], with how many match in all.
-    pub(crate) async fn workspaces_where(
-        &self,
-        condition: &str,
-        order: &str,
-        params: &[&(dyn ToSql + Sync)],
-        page: (Option<i64>, i64),
-    ) -> Result<(Vec<WorkspaceRow>, i64)> {
-        let client = self.client().await?;
-        let (limit, offset) = page;
-        let mut all = params.to_vec();
-        all.extend_from_slice(&[&limit as _, &offset]);
-        let sql = format!(
-            "select {} from {FROM} where {condition} order by {order} limit ${} offset ${}",
-            columns(),
-            params.len() + 1,
-            params.len() + 2
-        );
-        let rows: Vec<WorkspaceRow> = db::rows(&client, &sql, &all).await?;
-        let found = i64::try_from(rows.len()).unwrap_or(i64::MAX);
-        // A page that is not full tells how many there are.
-        let count = match limit {
-            Some(limit) if found >= limit => {
-                db::one(
-                    &client,
-                    &format!("select count(*) from {FROM} where {condition}"),
-                    params,
-                )
-                .await?
-            }
-            _ if found == 0 && offset > 0 => {
-                db::one(
-                    &client,
-                    &format!("select count(*) from {FROM} where {condition}"),
-                    params,
-                )
-                .await?
-            }
-            _ => offset + found,
-        };
-        Ok((rows, count))
     }
 
     /// Makes a workspace and queues its first build.
