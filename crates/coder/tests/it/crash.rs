@@ -3,17 +3,23 @@
 use crate::deployment::{Deployment, mark};
 use crate::machine::{processes, until};
 use crate::terminal::Terminal;
+use serde_json::Value;
 use std::fs;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A deployment with the template `slow`.
+fn slow_deployment(name: &str) -> Deployment {
+    let deployment = Deployment::start(name, &[]);
+    deployment.first_user();
+    deployment.push_slow();
+    deployment
+}
 
 /// The deployment whose server these tests kill, one after the other.
 fn victim() -> MutexGuard<'static, Deployment> {
-    static VICTIM: LazyLock<Mutex<Deployment>> = LazyLock::new(|| {
-        let deployment = Deployment::start("crash", &[]);
-        deployment.first_user();
-        deployment.push_slow();
-        Mutex::new(deployment)
-    });
+    static VICTIM: LazyLock<Mutex<Deployment>> =
+        LazyLock::new(|| Mutex::new(slow_deployment("crash")));
     // A test that failed with the server killed says so itself; the other one then fails too.
     VICTIM.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -27,7 +33,6 @@ fn killed_at(step: usize) {
     deployment
         .coder(&["create", &name, "-t", "slow", "-y", "--no-wait"])
         .ok();
-    let mark = mark(&deployment.workspace(&name));
     if step == 0 {
         until("the job runs", || {
             let status = deployment.workspace(&name)["latest_build"]["job"]["status"].clone();
@@ -37,10 +42,17 @@ fn killed_at(step: usize) {
         deployment.reached(&name, step);
     }
     deployment.kill();
+    let job = ended_after_restart(&deployment, &name);
+    assert_eq!(job["status"], "failed", "{job}");
+    fs::remove_file(&hold).unwrap();
+    goes_on(&deployment, &name, step % 2 == 1);
+}
 
+/// Starts a killed server again, and gives the job of the workspace's build once that has ended.
+fn ended_after_restart(deployment: &Deployment, name: &str) -> Value {
     // Terraform and what it started end with the server, not with the next start of it.
     until("Terraform has ended", || {
-        let hold = format!("HOLD={}", hold.display());
+        let hold = format!("HOLD={}", deployment.hold_file(name).display());
         let cache = format!("{}/", deployment.dir.join("cache").display());
         let left = processes(&hold).len()
             + processes(&cache)
@@ -49,29 +61,28 @@ fn killed_at(step: usize) {
                 .count();
         (left == 0).then_some(())
     });
-
     deployment.boot();
     let job = until("the job has ended", || {
-        let job = deployment.workspace(&name)["latest_build"]["job"].clone();
+        let job = deployment.workspace(name)["latest_build"]["job"].clone();
         let over = !["pending", "running", "canceling"].contains(&job["status"].as_str()?);
         over.then_some(job)
     });
-    assert_eq!(job["status"], "failed", "{job}");
-    assert!(
-        job["error"]
-            .as_str()
-            .is_some_and(|reason| !reason.is_empty()),
-        "{job}"
-    );
-
-    fs::remove_file(&hold).unwrap();
-    // Every other one is brought up first: both ways on have to work from every state.
-    if step % 2 == 1 {
-        deployment.coder(&["start", &name, "-y"]).ok();
-        deployment.coder(&["ssh", &name, "--", "true"]).ok();
+    if job["status"] != "succeeded" {
+        let reason = job["error"].as_str().unwrap_or_default();
+        assert!(!reason.is_empty(), "{job}");
     }
-    deployment.coder(&["delete", &name, "-y"]).ok();
-    assert_eq!(deployment.find(&name), None);
+    job
+}
+
+/// Brings the workspace up if `start`, then deletes it: both ways on have to work from every state.
+fn goes_on(deployment: &Deployment, name: &str, start: bool) {
+    let mark = mark(&deployment.workspace(name));
+    if start {
+        deployment.coder(&["start", name, "-y"]).ok();
+        deployment.coder(&["ssh", name, "--", "true"]).ok();
+    }
+    deployment.coder(&["delete", name, "-y"]).ok();
+    assert_eq!(deployment.find(name), None);
     assert_eq!(processes(&mark), []);
     assert!(
         !deployment.data().join("ann").exists(),
@@ -110,6 +121,22 @@ fn a_server_killed_at_the_fourth_step_of_an_apply_leaves_a_workspace_that_can_be
 fn a_server_killed_at_the_last_step_of_an_apply_leaves_a_workspace_that_can_be_started_and_deleted()
 {
     killed_at(5);
+}
+
+/// Besides the six known moments above, fourteen by the clock: from before the job is taken until after the build.
+#[test]
+fn a_server_killed_at_any_time_of_a_build_leaves_a_workspace_that_can_be_started_and_deleted() {
+    let deployment = slow_deployment("moments");
+    for moment in 0..14_u32 {
+        let name = format!("moment{moment}");
+        deployment
+            .coder(&["create", &name, "-t", "slow", "-y", "--no-wait"])
+            .ok();
+        std::thread::sleep(Duration::from_millis(100) * moment);
+        deployment.kill();
+        ended_after_restart(&deployment, &name);
+        goes_on(&deployment, &name, moment % 2 == 1);
+    }
 }
 
 #[test]
