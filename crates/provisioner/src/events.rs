@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::sync::Mutex;
 
 use crate::diagnostic;
+use crate::parse::Parsed;
 use crate::timings::{Collector, TimingStage};
 
 /// The stages that log entries are grouped by.
@@ -80,6 +81,12 @@ pub struct LogEntry {
 pub trait Events: Send + Sync {
     /// A log entry.
     fn log(&self, entry: LogEntry);
+
+    /// What the template's files say, before anything is asked of them. A job that fails later has
+    /// no other way to tell it.
+    fn parsed(&self, parsed: &Parsed) {
+        let _ = parsed;
+    }
 
     /// The state file as Terraform has just written it. Keep it: if this program is killed, it is
     /// all that is known of what exists.

@@ -92,6 +92,7 @@ impl<'a> Session<'a> {
             }
             return Err(JobError::Template(parsed.problems));
         }
+        events.parsed(&parsed);
         let missing = missing_required(&parsed, variables);
         if !missing.is_empty() {
             return Err(JobError::MissingVariables(missing));

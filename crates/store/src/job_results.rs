@@ -223,6 +223,36 @@ impl Store {
         Ok(true)
     }
 
+    /// Ends an import that failed after it had read the template's files. Of what was found, README
+    /// and variables are kept: people are shown which variables still need a value.
+    ///
+    /// # Errors
+    /// When the database cannot be reached or refuses what was found.
+    pub async fn job_fail_import(
+        &self,
+        claim: Claim,
+        version: TemplateVersionId,
+        found: &ImportResult,
+        failure: &JobFailure,
+        now: DateTime<Utc>,
+    ) -> Result<bool> {
+        let mut client = self.client().await?;
+        let tx = client.transaction().await?;
+        if !finish_in_tx(&tx, claim, Some(failure), now).await? {
+            return Ok(false);
+        }
+        db::execute(
+            &tx,
+            "update template_versions set readme = $2, updated_at = $3 where id = $1",
+            &[&version.0, &found.readme, &now],
+        )
+        .await?;
+        self.insert_variables(&tx, version, &found.variables)
+            .await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
     /// The variables that the template declares take the place of the values that came with the
     /// upload.
     async fn insert_variables(

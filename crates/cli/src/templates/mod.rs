@@ -10,6 +10,7 @@ mod presets;
 mod pull;
 mod push;
 pub mod starter;
+mod tfvars;
 mod versions;
 
 use clap::{Args, Subcommand};

@@ -10,12 +10,13 @@ use coder_wire as wire;
 
 use super::OrganizationFlag;
 use super::pack::pack;
+use super::tfvars;
 use crate::build_watch::{check_job, follow_import};
 use crate::context::Context;
 use crate::fail::{Fail, Outcome};
 use crate::parameters::{read_file, split_pairs};
 use crate::show::print_resources;
-use crate::ui::out::outln;
+use crate::ui::out::{noteln, outln};
 
 /// Upload a directory as a new version of a template, and make the template if there is none.
 #[derive(Args, Debug)]
@@ -78,10 +79,10 @@ impl PushArgs {
         let client = context.client()?;
         let name = self.template_name()?;
         let data = self.archive(context)?;
-        let mut values = match &self.variables_file {
-            Some(path) => read_file(path)?,
-            None => BTreeMap::new(),
-        };
+        let mut values = self.values_beside_the_template()?;
+        if let Some(path) = &self.variables_file {
+            values.extend(read_file(path)?);
+        }
         values.extend(split_pairs(&self.variable, "--variable")?);
         let tags = split_pairs(&self.provisioner_tag, "--provisioner-tag")?;
         let organization = self.organization.find(context).await?;
@@ -184,6 +185,29 @@ impl PushArgs {
             .ok_or_else(missing)
     }
 
+    /// Values from the files in which Terraform looks for them, too.
+    fn values_beside_the_template(&self) -> Outcome<BTreeMap<String, String>> {
+        let mut values = BTreeMap::new();
+        if self.directory == "-" {
+            return Ok(values);
+        }
+        for file in tfvars::find(std::path::Path::new(&self.directory))? {
+            let found = tfvars::read(&file)?;
+            let names: Vec<&str> = found.keys().map(String::as_str).collect();
+            noteln!(
+                "Values from {}: {}",
+                file.display(),
+                if names.is_empty() {
+                    "none".to_owned()
+                } else {
+                    names.join(", ")
+                }
+            );
+            values.extend(found);
+        }
+        Ok(values)
+    }
+
     fn archive(&self, context: &Context) -> Outcome<Vec<u8>> {
         if self.directory == "-" {
             let mut data = Vec::new();
@@ -196,7 +220,7 @@ impl PushArgs {
             && !path.join(".terraform.lock.hcl").exists()
             && context.global.verbose
         {
-            crate::ui::out::noteln!(
+            noteln!(
                 "There is no .terraform.lock.hcl: provider versions may change between builds."
             );
         }

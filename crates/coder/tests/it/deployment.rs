@@ -13,7 +13,14 @@ pub const PASSWORD: &str = "Tr0ub4dor-and-3-staples";
 
 /// A deployment with the template `local` and the running workspace `shared`. Tests use it at once, so none may stop it.
 pub static SHARED: LazyLock<Deployment> = LazyLock::new(|| {
-    let deployment = Deployment::start("shared", &[]);
+    let deployment = Deployment::start(
+        "shared",
+        &[
+            ("CODER_ALLOW_WORKSPACE_RENAMES", "true"),
+            // All tests together push more templates in a minute than one person may.
+            ("CODER_DANGEROUS_DISABLE_RATE_LIMITS", "true"),
+        ],
+    );
     deployment.first_user();
     deployment.push_local();
     deployment
@@ -167,6 +174,15 @@ impl Deployment {
     pub fn json(&self, args: &[&str]) -> Value {
         let finished = self.coder(args).ok();
         serde_json::from_slice(&finished.stdout).unwrap()
+    }
+
+    /// What the API answers to the signed-in user.
+    #[track_caller]
+    pub fn api(&self, path: &str) -> Value {
+        let answer = request(&self.address(), "GET", path, &self.session(), "").unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200"), "{path}: {answer}");
+        serde_json::from_str(body).unwrap()
     }
 
     /// Sets the deployment up and signs in.

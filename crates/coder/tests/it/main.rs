@@ -9,6 +9,7 @@
 
 mod balancer;
 mod collector;
+mod commands;
 mod crash;
 mod deployment;
 mod docker;
@@ -18,6 +19,8 @@ mod openssh;
 mod replicas;
 mod resilience;
 mod secrets;
+mod sessions;
 mod spine;
+mod templates;
 mod terminal;
 mod traces;

@@ -39,10 +39,17 @@ impl Terminal {
 
     /// Types a line.
     pub fn enter(&mut self, line: &str) {
-        let message = json!({ "data": format!("{line}\r") }).to_string();
-        self.socket
-            .send(Message::binary(message.into_bytes()))
-            .unwrap();
+        self.send(&json!({ "data": format!("{line}\r") }));
+    }
+
+    /// Tells the new size of the page.
+    pub fn resize(&mut self, height: u16, width: u16) {
+        self.send(&json!({ "height": height, "width": width }));
+    }
+
+    fn send(&mut self, message: &Value) {
+        let message = message.to_string().into_bytes();
+        self.socket.send(Message::binary(message)).unwrap();
     }
 
     /// Reads until the text has been shown.

@@ -307,6 +307,11 @@ async fn try_store(shop: &Shop, claim: Claim, done: &Done) -> coder_store::Resul
         }
         Done::Build(build, result) => store.job_complete_build(claim, *build, result, now).await,
         Done::Failed(failure) => store.job_fail(claim, failure, &[], now).await,
+        Done::ImportFailed(version, read, failure) => {
+            store
+                .job_fail_import(claim, *version, read, failure, now)
+                .await
+        }
     }
 }
 

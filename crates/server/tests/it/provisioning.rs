@@ -171,7 +171,8 @@ async fn check_055_a_missing_variable_fails_the_import_until_it_is_given() {
     let server = server(None).await;
     let made = Made::new(&server).await;
     let main = "variable \"region\" {}\nresource \"terraform_data\" \"x\" {}\n";
-    let (job, lines) = made.imported(&made.version(main, json!([])).await).await;
+    let version = made.version(main, json!([])).await;
+    let (job, lines) = made.imported(&version).await;
     assert_eq!(
         (&job["status"], &job["error_code"]),
         (&json!("failed"), &json!("REQUIRED_TEMPLATE_VARIABLES"))
@@ -179,6 +180,15 @@ async fn check_055_a_missing_variable_fails_the_import_until_it_is_given() {
     assert!(job["error"].as_str().unwrap().contains("region"), "{job}");
     let last = lines.last().unwrap()["output"].as_str().unwrap();
     assert!(last.contains("region"), "the log says it too: {last}");
+    // From what was read, clients know what to ask for.
+    let path = format!("/api/v2/templateversions/{version}");
+    let declared = made.get(&format!("{path}/variables")).await;
+    assert_eq!(
+        (&declared[0]["name"], &declared[0]["required"]),
+        (&json!("region"), &json!(true)),
+        "{declared}"
+    );
+    assert_eq!(made.get(&path).await["readme"], "# A template\n");
     let given = json!([{"name": "region", "value": "eu"}]);
     let (job, _) = made.imported(&made.version(main, given).await).await;
     assert_eq!(job["status"], "succeeded", "{job}");

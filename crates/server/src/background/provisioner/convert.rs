@@ -3,7 +3,7 @@
 use coder_model::JobId;
 use coder_provisioner::resources as found;
 use coder_provisioner::timings::{Timing, TimingStage};
-use coder_provisioner::{Imported, VariableValue};
+use coder_provisioner::{Imported, Parsed, VariableValue};
 use coder_store as store;
 use serde_json::json;
 
@@ -180,8 +180,8 @@ fn preset(p: found::Preset) -> store::NewPreset {
     }
 }
 
-/// What an import found, with the values that it was given.
-pub fn import(job: JobId, found: Imported, given: &[VariableValue]) -> store::ImportResult {
+/// What the files of a template declare, with the values that its import was given.
+pub fn declared(parsed: Parsed, given: &[VariableValue]) -> store::ImportResult {
     let variable = |v: coder_provisioner::TemplateVariable| {
         let given = given
             .iter()
@@ -198,22 +198,30 @@ pub fn import(job: JobId, found: Imported, given: &[VariableValue]) -> store::Im
             sensitive: v.sensitive,
         }
     };
+    store::ImportResult {
+        readme: parsed.readme,
+        variables: parsed.variables.into_iter().map(variable).collect(),
+        workspace_tags: parsed.workspace_tags,
+        ..Default::default()
+    }
+}
+
+/// What an import found, with the values that it was given.
+pub fn import(job: JobId, found: Imported, given: &[VariableValue]) -> store::ImportResult {
     let external = found
         .external_auth_providers
         .iter()
         .map(|p| json!({"id": p.id, "optional": p.optional}));
     store::ImportResult {
         external_auth_providers: external.collect(),
-        readme: found.parsed.readme,
         graph: found.graph,
         has_ai_task: found.has_ai_tasks,
         has_external_agent: found.has_external_agents,
         parameters: found.parameters.into_iter().map(parameter).collect(),
         presets: found.presets.into_iter().map(preset).collect(),
-        variables: found.parsed.variables.into_iter().map(variable).collect(),
-        workspace_tags: found.parsed.workspace_tags,
         start: resources(found.start),
         stop: resources(found.stop),
         timings: timings(job, found.timings),
+        ..declared(found.parsed, given)
     }
 }

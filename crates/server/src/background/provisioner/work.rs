@@ -9,15 +9,15 @@ use coder_model::states::LoginType;
 use coder_model::{Actor, BuildId, Scope, TemplateVersionId, UserId};
 use coder_provisioner::env::{AgentScript, Owner, ParameterValue};
 use coder_provisioner::{
-    BuildJob, BuildRequest, Cancel, Engine, Events, ImportJob, JobError, PlanJob, Transition,
-    VariableValue,
+    BuildJob, BuildRequest, Cancel, Engine, Events, ImportJob, JobError, LogEntry, Parsed, PlanJob,
+    Transition, VariableValue,
 };
 use coder_store::{
     BuildResult, ImportResult, JobBuild, JobFailure, JobOwner, JobRow, JobTimingRow, JobVersion,
     NewResource,
 };
 use serde_json::Value;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use uuid::Uuid;
 
 /// What a job came to.
@@ -27,6 +27,8 @@ pub enum Done {
     /// Failed ones too: they leave a state.
     Build(BuildId, Box<BuildResult>),
     Failed(JobFailure),
+    /// What the template's files say stays: people are asked for variables that are missing.
+    ImportFailed(TemplateVersionId, Box<ImportResult>, JobFailure),
 }
 
 impl Done {
@@ -38,7 +40,7 @@ impl Done {
     /// Why it failed, if it did.
     pub fn failure(&self) -> Option<&JobFailure> {
         match self {
-            Self::Failed(failure) => Some(failure),
+            Self::Failed(failure) | Self::ImportFailed(_, _, failure) => Some(failure),
             Self::Build(_, result) => result.failure.as_ref(),
             Self::Import(..) | Self::DryRun(..) => None,
         }
@@ -47,7 +49,7 @@ impl Done {
     /// The same, to change.
     pub fn failure_mut(&mut self) -> Option<&mut JobFailure> {
         match self {
-            Self::Failed(failure) => Some(failure),
+            Self::Failed(failure) | Self::ImportFailed(_, _, failure) => Some(failure),
             Self::Build(_, result) => result.failure.as_mut(),
             Self::Import(..) | Self::DryRun(..) => None,
         }
@@ -199,10 +201,43 @@ async fn import(
         request: request(app, Transition::Start, &version, owner),
         cancel: cancel.clone(),
     };
-    Ok(match engine.import(run, events).await {
+    let reading = Reading {
+        events,
+        parsed: Mutex::default(),
+    };
+    let ended = engine.import(run, &reading).await;
+    Ok(match ended {
         Ok(found) => Done::Import(id, Box::new(convert::import(job.id, found, &given))),
-        Err(error) => Done::Failed(failure(&error)),
+        Err(error) => match reading.parsed.into_inner().ok().flatten() {
+            Some(parsed) => {
+                let read = convert::declared(parsed, &given);
+                Done::ImportFailed(id, Box::new(read), failure(&error))
+            }
+            None => Done::Failed(failure(&error)),
+        },
     })
+}
+
+/// Passes on what an import says, and keeps what it has read.
+struct Reading<'a> {
+    events: &'a dyn Events,
+    parsed: Mutex<Option<Parsed>>,
+}
+
+impl Events for Reading<'_> {
+    fn log(&self, entry: LogEntry) {
+        self.events.log(entry);
+    }
+
+    fn parsed(&self, parsed: &Parsed) {
+        if let Ok(mut kept) = self.parsed.lock() {
+            *kept = Some(parsed.clone());
+        }
+    }
+
+    fn state(&self, state: &[u8]) {
+        self.events.state(state);
+    }
 }
 
 /// The graph of the version; empty is none.
