@@ -53,5 +53,8 @@ mod whoami;
 mod workspace;
 
 pub use cli::{command, dispatch, parse};
+pub use fail::{Fail, Outcome};
 pub use gitaskpass::run_if_asked;
 pub use templates::starter::{Starter, starters};
+pub use ui::prompt::Prompt;
+pub use ui::terminal::Terminal;

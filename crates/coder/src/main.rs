@@ -8,6 +8,8 @@ mod name_services;
 #[cfg(feature = "full")]
 mod provisioner;
 #[cfg(feature = "full")]
+mod rescue;
+#[cfg(feature = "full")]
 mod server;
 #[cfg(feature = "full")]
 mod traces;
@@ -44,6 +46,8 @@ fn main() -> ExitCode {
             server::run(matches)
         }
         #[cfg(feature = "full")]
+        Some(("reset-password", matches)) => rescue::reset_password(matches),
+        #[cfg(feature = "full")]
         Some(("provisioner", matches)) if matches.subcommand_matches("mirror").is_some() => {
             provisioner::mirror(matches)
         }
@@ -75,6 +79,7 @@ fn commands(args: &[std::ffi::OsString]) -> clap::Command {
         };
         command
             .subcommand(server)
+            .subcommand(rescue::reset_password_command())
             .mut_subcommand("provisioner", |provisioner| {
                 provisioner.subcommand(provisioner::mirror_command())
             })

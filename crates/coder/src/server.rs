@@ -1,7 +1,7 @@
 //! `coder server`: reads the options, starts the database if it is ours, and runs until told to stop.
 
-use crate::logging;
 use crate::traces::Exporter;
+use crate::{logging, rescue};
 use anyhow::Context as _;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use coder_server::Server;
@@ -52,7 +52,8 @@ pub fn command() -> Command {
             Command::new("postgres-builtin-serve")
                 .about("Run only the server's own database.")
                 .arg(raw_url()),
-        );
+        )
+        .subcommand(rescue::create_admin_command().arg(raw_url()));
     for opt in OPTIONS {
         // Environment, file and default are put together in `options::resolve`; clap only collects flags.
         let value_name = match opt.kind {
@@ -113,6 +114,7 @@ pub fn run(matches: &ArgMatches) -> ExitCode {
     let result = match matches.subcommand() {
         Some(("postgres-builtin-url", sub)) => builtin_url(matches, sub.get_flag("raw-url")),
         Some(("postgres-builtin-serve", sub)) => builtin_serve(matches, sub.get_flag("raw-url")),
+        Some(("create-admin-user", sub)) => return rescue::create_admin(sub),
         _ => serve(matches),
     };
     match result {
@@ -157,7 +159,7 @@ fn resolve(matches: &ArgMatches) -> anyhow::Result<Resolved> {
 }
 
 /// The directory that keeps what belongs to this user: the database of our own among it.
-fn config_dir(matches: &ArgMatches) -> PathBuf {
+pub fn config_dir(matches: &ArgMatches) -> PathBuf {
     if let Ok(Some(dir)) = matches.try_get_one::<PathBuf>("global_config") {
         return dir.clone();
     }
@@ -168,7 +170,8 @@ fn config_dir(matches: &ArgMatches) -> PathBuf {
         .join("coderv2")
 }
 
-fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+/// A runtime of several threads.
+pub fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .thread_name("coder")
         .max_blocking_threads(32)
@@ -290,7 +293,8 @@ async fn run_on_database(
     Ok(())
 }
 
-async fn start_cluster(root: PathBuf) -> anyhow::Result<Cluster> {
+/// Starts the database of our own.
+pub async fn start_cluster(root: PathBuf) -> anyhow::Result<Cluster> {
     Ok(Cluster::start(embedded::Options {
         root,
         fetch: Some(coder_server::fetch::embedded()),

@@ -17,6 +17,7 @@ pub mod fail;
 pub mod fetch;
 pub mod http;
 pub mod metrics;
+pub mod rescue;
 pub mod serve;
 pub mod starters;
 pub mod traces;

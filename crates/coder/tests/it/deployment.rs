@@ -54,9 +54,13 @@ pub fn binary() -> Command {
 impl Deployment {
     /// Starts a server with `variables` in its environment, and waits until it is healthy.
     pub fn start(name: &str, variables: &[(&str, &str)]) -> Self {
-        let dir = machine::directory(name);
+        Self::on(machine::directory(name), variables)
+    }
+
+    /// The same in a directory that may have what was made before the first start.
+    pub fn on(dir: PathBuf, variables: &[(&str, &str)]) -> Self {
         for part in ["server", "cache", "cli", "data"] {
-            fs::create_dir(dir.join(part)).unwrap();
+            fs::create_dir_all(dir.join(part)).unwrap();
         }
         let port = machine::free_port();
         let deployment = Self {

@@ -17,6 +17,7 @@ mod errors;
 mod machine;
 mod openssh;
 mod replicas;
+mod rescue;
 mod resilience;
 mod secrets;
 mod sessions;

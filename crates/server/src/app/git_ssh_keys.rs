@@ -24,6 +24,17 @@ fn generate(algorithm: &str) -> Result<(String, String), Fail> {
     Ok((format!("{public}\n"), private.to_string()))
 }
 
+/// The same, off the async threads: RSA takes seconds.
+///
+/// # Errors
+/// When there is no randomness to be had.
+pub(crate) async fn generate_off_thread(algorithm: &str) -> Result<(String, String), Fail> {
+    let algorithm = algorithm.to_owned();
+    tokio::task::spawn_blocking(move || generate(&algorithm))
+        .await
+        .map_err(Fail::internal)?
+}
+
 impl App {
     /// Gives a user a key pair if they have none.
     ///
@@ -38,10 +49,7 @@ impl App {
     }
 
     async fn git_ssh_key_replace(&self, actor: &Actor, user: UserId) -> Result<(), Fail> {
-        let algorithm = self.config.ssh_keygen_algorithm.clone();
-        let (public, private) = tokio::task::spawn_blocking(move || generate(&algorithm))
-            .await
-            .map_err(Fail::internal)??;
+        let (public, private) = generate_off_thread(&self.config.ssh_keygen_algorithm).await?;
         Ok(self
             .store
             .git_ssh_key_set(actor, user, &public, &private, Utc::now())
