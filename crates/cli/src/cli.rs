@@ -167,6 +167,7 @@ enum Command {
     Gitssh(crate::gitssh::GitsshArgs),
     ExternalAuth(crate::external_auth::ExternalAuthArgs),
     Provisioner(crate::provisioner::ProvisionerArgs),
+    Notifications(crate::notifications::NotificationsArgs),
     Dotfiles(crate::dotfiles::DotfilesArgs),
     Completion(crate::completion::CompletionArgs),
     Version(crate::version::VersionArgs),
@@ -313,6 +314,7 @@ async fn run(context: &Context, command: Command) -> Outcome {
         Command::Gitssh(args) => args.run(context).await,
         Command::ExternalAuth(args) => args.run(context).await,
         Command::Provisioner(args) => args.run(context).await,
+        Command::Notifications(args) => args.run(context).await,
         Command::Dotfiles(args) => args.run(context).await,
         // Handled before the runtime starts, because it needs the whole tree and no runtime.
         Command::Completion(_) => Ok(()),

@@ -28,6 +28,7 @@ mod list;
 mod login;
 mod logout;
 mod logs;
+mod notifications;
 mod open;
 mod organizations;
 mod parameters;

@@ -13,6 +13,9 @@ pub mod deployment;
 mod dry_runs;
 pub mod files;
 pub mod git_ssh_keys;
+mod health;
+mod health_probe;
+mod inbox_watch;
 pub mod init_script;
 pub mod job_logs;
 pub mod jobs;
@@ -63,6 +66,8 @@ pub struct Inner {
     pub metrics: crate::metrics::Metrics,
     /// Agents that are connected to this process.
     pub agents: crate::agents::Agents,
+    /// The last report about this deployment's health.
+    pub last_health: health::LastReport,
     /// Programs that can be downloaded.
     pub binaries: binaries::Binaries,
 }
@@ -106,6 +111,7 @@ impl App {
             shutdown,
             metrics,
             agents: Default::default(),
+            last_health: Default::default(),
             binaries: Default::default(),
         })))
     }

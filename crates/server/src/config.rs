@@ -21,6 +21,7 @@ pub struct Config {
     pub workspaces: Workspaces,
     pub ssh: Ssh,
     pub apps: Apps,
+    pub health: Health,
     /// Where Terraform, its plugins and binaries for other platforms are kept.
     pub cache_dir: PathBuf,
     /// Where metrics are served; `None` turns them off.
@@ -181,6 +182,15 @@ pub struct Ssh {
     pub config_options: Vec<(String, String)>,
 }
 
+/// How the deployment watches its own health.
+#[derive(Clone, Debug)]
+pub struct Health {
+    /// How long a report counts as fresh.
+    pub refresh: Duration,
+    /// How long the database may take to answer.
+    pub database_threshold: Duration,
+}
+
 /// How apps are reached.
 #[derive(Clone, Debug)]
 pub struct Apps {
@@ -246,6 +256,10 @@ impl Config {
                 disable_path_apps: false,
                 allow_path_app_sharing: false,
                 allow_path_app_site_owner_access: false,
+            },
+            health: Health {
+                refresh: Duration::from_secs(600),
+                database_threshold: Duration::from_millis(15),
             },
             cache_dir: std::env::temp_dir().join("coder-cache"),
             prometheus: None,

@@ -212,7 +212,11 @@ fn is_exempt(host: &str, list: &str) -> bool {
         })
 }
 
-fn tls() -> anyhow::Result<TlsConnector> {
+/// TLS that trusts whom this machine trusts.
+///
+/// # Errors
+/// When the machine trusts nobody.
+pub(crate) fn tls() -> anyhow::Result<TlsConnector> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     ensure!(

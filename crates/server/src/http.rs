@@ -13,6 +13,7 @@ mod agents;
 mod app_tls;
 mod audit;
 mod builds;
+mod debug;
 mod deployment;
 mod files;
 pub mod job_logs;

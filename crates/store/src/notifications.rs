@@ -1,6 +1,7 @@
 //! What users are told, and which of it they want to hear.
 
 use crate::db::{self, FromRow};
+use crate::pubsub::CHANNEL;
 use crate::{Error, Result, Store};
 use chrono::{DateTime, Utc};
 use coder_model::{Action, Actor, Object, UserId};
@@ -73,8 +74,33 @@ pub struct NewMessage<'a> {
     pub now: DateTime<Utc>,
 }
 
+/// Which messages of an inbox are meant; what is `None` does not matter.
+#[derive(Clone, Debug, Default)]
+pub struct InboxFilter {
+    /// Only these kinds.
+    pub templates: Option<Vec<Uuid>>,
+    /// Only what concerns all of these.
+    pub targets: Option<Vec<Uuid>>,
+    /// Only what is read, or unread.
+    pub read: Option<bool>,
+}
+
+/// [`InboxFilter`] as a condition on `inbox_notifications`, with the parameters $2 to $4.
+const MATCHES: &str = "($2::uuid[] is null or template_id = any($2)) and ($3::uuid[] is null or targets @> $3) \
+     and ($4::bool is null or (read_at is not null) = $4)";
+
 /// How many messages a page of the inbox holds.
 const PAGE: i64 = 25;
+
+/// Inserts a message for each user `u` that a further condition picks, and tells their watchers; [`TELL`] is its end.
+const INSERT: &str = "with told as (insert into inbox_notifications (id, user_id, template_id, targets, title, content, created_at) \
+     select gen_random_uuid(), u.id, $1, array[$2::uuid], $3, $4, $5 from users u \
+     where not u.deleted and u.status <> 'suspended' \
+     and not exists (select from notification_preferences p where p.user_id = u.id and p.template_id = $1 and p.disabled)";
+
+/// The rest of [`INSERT`], after the condition on `u`.
+const TELL: &str =
+    ") returning user_id) select pg_notify($6, 'inbox:' || user_id || chr(10)) from told";
 
 impl Store {
     /// Tells everybody who holds one of the roles, except the one who caused it and those who have
@@ -89,18 +115,37 @@ impl Store {
         message: &NewMessage<'_>,
     ) -> Result<()> {
         self.execute(
-            "insert into inbox_notifications (id, user_id, template_id, targets, title, content, created_at) \
-             select gen_random_uuid(), u.id, $1, array[$2::uuid], $3, $4, $5 from users u \
-             where u.roles && $6::text[] and u.id is distinct from $7 and not u.deleted and u.status <> 'suspended' \
-             and not exists (select from notification_preferences p where p.user_id = u.id and p.template_id = $1 and p.disabled)",
+            &format!("{INSERT} and (u.roles && $7::text[] and u.id is distinct from $8{TELL}"),
             &[
                 &message.template,
                 &message.target,
                 &message.title,
                 &message.content,
                 &message.now,
+                &CHANNEL,
                 &roles,
                 &except.map(|u| u.0),
+            ],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// Tells one user, unless they have switched this kind off.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    pub async fn inbox_insert(&self, user: UserId, message: &NewMessage<'_>) -> Result<()> {
+        self.execute(
+            &format!("{INSERT} and (u.id = $7{TELL}"),
+            &[
+                &message.template,
+                &message.target,
+                &message.title,
+                &message.content,
+                &message.now,
+                &CHANNEL,
+                &user.0,
             ],
         )
         .await?;
@@ -115,7 +160,7 @@ impl Store {
         &self,
         actor: &Actor,
         user: UserId,
-        unread_only: bool,
+        filter: &InboxFilter,
         before: Option<Uuid>,
     ) -> Result<(Vec<InboxRow>, i64)> {
         if !actor.can(Action::ReadPersonal, &Object::user(user)) {
@@ -125,11 +170,44 @@ impl Store {
         let messages = db::rows(
             &client,
             &format!(
-                "select {COLUMNS} from inbox_notifications where user_id = $1 and (not $2 or read_at is null) \
-                 and ($3::uuid is null or created_at < (select created_at from inbox_notifications where id = $3)) \
-                 order by created_at desc limit $4"
+                "select {COLUMNS} from inbox_notifications where user_id = $1 and {MATCHES} \
+                 and ($5::uuid is null or created_at < (select created_at from inbox_notifications where id = $5)) \
+                 order by created_at desc limit $6"
             ),
-            &[&user.0, &unread_only, &before, &PAGE],
+            &[&user.0, &filter.templates, &filter.targets, &filter.read, &before, &PAGE],
+        )
+        .await?;
+        Ok((messages, unread(&client, user).await?))
+    }
+
+    /// What has come into a user's inbox since a time, oldest first, and how many messages are unread.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    pub async fn inbox_since(
+        &self,
+        actor: &Actor,
+        user: UserId,
+        filter: &InboxFilter,
+        since: DateTime<Utc>,
+    ) -> Result<(Vec<InboxRow>, i64)> {
+        if !actor.can(Action::ReadPersonal, &Object::user(user)) {
+            return Err(Error::NotFound);
+        }
+        let client = self.client().await?;
+        let messages = db::rows(
+            &client,
+            &format!(
+                "select {COLUMNS} from inbox_notifications where user_id = $1 and {MATCHES} \
+                 and created_at >= $5 order by created_at, id"
+            ),
+            &[
+                &user.0,
+                &filter.templates,
+                &filter.targets,
+                &filter.read,
+                &since,
+            ],
         )
         .await?;
         Ok((messages, unread(&client, user).await?))

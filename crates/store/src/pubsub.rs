@@ -287,7 +287,7 @@ where
 
 /// The topics of events. Payloads are hints; subscribers read the data.
 pub mod topics {
-    use coder_model::{AgentId, JobId, WorkspaceId};
+    use coder_model::{AgentId, JobId, UserId, WorkspaceId};
 
     /// A job waits for a daemon; the payload is its id.
     pub const JOB_POSTED: &str = "job_posted";
@@ -305,6 +305,11 @@ pub mod topics {
     /// Something that people see of a workspace changed: a build, an agent, an app, a setting.
     pub fn workspace(workspace: WorkspaceId) -> String {
         format!("workspace:{workspace}")
+    }
+
+    /// A user has new messages. The statement that inserts them writes this name, too.
+    pub fn inbox(user: UserId) -> String {
+        format!("inbox:{user}")
     }
 
     /// An agent has new log lines.

@@ -9,4 +9,4 @@ mod database;
 mod server;
 
 pub use database::{Database, database};
-pub use server::{Answer, ServerOptions, TestServer};
+pub use server::{Answer, Change, ServerOptions, TestServer};

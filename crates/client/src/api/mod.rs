@@ -3,6 +3,7 @@
 mod agents;
 mod builds;
 mod deployment;
+mod notifications;
 mod organizations;
 mod provisioner;
 mod templates;

@@ -286,3 +286,24 @@ fn check_154_a_job_is_listed_and_canceled_by_the_command_line() {
     fs::remove_file(deployment.hold_file("held")).unwrap();
     deployment.coder(&["delete", "held", "-y"]).ok();
 }
+
+#[test]
+fn check_151_notifications_are_tested_paused_and_resumed_by_the_command_line() {
+    let deployment = &*SHARED;
+    let unread = || {
+        let inbox = deployment.api("/api/v2/notifications/inbox?read_status=unread");
+        inbox["unread_count"].as_i64().unwrap()
+    };
+    let notifications = |what: &str| deployment.coder(&["notifications", what]);
+    let before = unread();
+    notifications("test").ok();
+    assert_eq!(unread(), before + 1);
+    notifications("pause").ok();
+    let settings = || deployment.api("/api/v2/notifications/settings");
+    assert_eq!(settings(), json!({"notifier_paused": true}));
+    let refused = notifications("test").exits(1).stderr;
+    assert!(refused.contains("coder notifications resume"), "{refused}");
+    notifications("resume").ok();
+    notifications("test").ok();
+    assert_eq!(unread(), before + 2);
+}

@@ -4,7 +4,7 @@ use super::{App, Caller};
 use crate::fail::Fail;
 use chrono::Utc;
 use coder_model::{Action, Object, Resource};
-use coder_store::{InboxRow, NewMessage, UserRow};
+use coder_store::{InboxFilter, InboxRow, NewMessage, UserRow};
 use coder_wire as wire;
 use uuid::{Uuid, uuid};
 
@@ -14,6 +14,7 @@ const PAUSED: &str = "notifications_paused";
 /// Kinds of notification that this server sends, with stock's ids.
 pub struct Notice {
     id: Uuid,
+    group: &'static str,
     name: &'static str,
     title: &'static str,
     body: &'static str,
@@ -22,6 +23,7 @@ pub struct Notice {
 /// Somebody made an account.
 pub const USER_CREATED: Notice = Notice {
     id: uuid!("4e19c0ac-94e1-4532-9515-d1801aa283b2"),
+    group: "User Events",
     name: "User account created",
     title: "User account \"{{.name}}\" created",
     body: "{{.initiator}} created the account {{.name}}.",
@@ -30,6 +32,7 @@ pub const USER_CREATED: Notice = Notice {
 /// Somebody deleted an account.
 pub const USER_DELETED: Notice = Notice {
     id: uuid!("f44d9314-ad03-4bc8-95d0-5cad491da6b6"),
+    group: "User Events",
     name: "User account deleted",
     title: "User account \"{{.name}}\" deleted",
     body: "{{.initiator}} deleted the account {{.name}}.",
@@ -38,6 +41,7 @@ pub const USER_DELETED: Notice = Notice {
 /// Somebody suspended an account.
 pub const USER_SUSPENDED: Notice = Notice {
     id: uuid!("b02ddd82-4733-4d02-a2d7-c36f3598997d"),
+    group: "User Events",
     name: "User account suspended",
     title: "User account \"{{.name}}\" suspended",
     body: "{{.initiator}} suspended the account {{.name}}.",
@@ -46,9 +50,19 @@ pub const USER_SUSPENDED: Notice = Notice {
 /// Somebody let an account in again.
 pub const USER_ACTIVATED: Notice = Notice {
     id: uuid!("9f5af851-8408-4e73-a7a1-c6502ba46689"),
+    group: "User Events",
     name: "User account activated",
     title: "User account \"{{.name}}\" activated",
     body: "{{.initiator}} activated the account {{.name}}.",
+};
+
+/// Somebody wants to see whether messages arrive.
+const TEST: Notice = Notice {
+    id: uuid!("c425f63e-716a-4bf4-ae24-78348f706c3f"),
+    group: "Notification Events",
+    name: "Test Notification",
+    title: "A test notification",
+    body: "This is a test notification, sent by {{.initiator}}.",
 };
 
 /// All kinds that this server sends.
@@ -57,6 +71,7 @@ const NOTICES: &[&Notice] = &[
     &USER_DELETED,
     &USER_SUSPENDED,
     &USER_ACTIVATED,
+    &TEST,
 ];
 
 impl Notice {
@@ -66,7 +81,7 @@ impl Notice {
     }
 }
 
-fn inbox(row: InboxRow) -> wire::InboxNotification {
+pub(super) fn inbox(row: InboxRow) -> wire::InboxNotification {
     wire::InboxNotification {
         id: row.id,
         user_id: row.user_id.0,
@@ -104,6 +119,32 @@ impl App {
         if let Err(error) = told {
             tracing::warn!(error = %error, "a notification could not be delivered");
         }
+    }
+
+    /// Sends the caller a message, so that they see whether messages arrive.
+    ///
+    /// # Errors
+    /// [`crate::Kind::Forbidden`]; [`crate::Kind::Invalid`] while notifications are paused.
+    pub async fn notification_test(&self, caller: &Caller) -> Result<(), Fail> {
+        if !caller
+            .actor
+            .can(Action::Update, &Object::site(Resource::DeploymentConfig))
+        {
+            return Err(Fail::forbidden());
+        }
+        if self.notifications_paused().await? {
+            return Err(Fail::invalid("Notifications are paused.")
+                .with_detail("Let them go on with: coder notifications resume"));
+        }
+        let name = &caller.user.username;
+        let message = NewMessage {
+            template: TEST.id,
+            target: caller.user.id.0,
+            title: &Notice::render(TEST.title, name, name),
+            content: &Notice::render(TEST.body, name, name),
+            now: Utc::now(),
+        };
+        Ok(self.store.inbox_insert(caller.user.id, &message).await?)
     }
 
     async fn notifications_paused(&self) -> Result<bool, Fail> {
@@ -149,7 +190,7 @@ impl App {
             title_template: notice.title.to_owned(),
             body_template: notice.body.to_owned(),
             actions: "[]".to_owned(),
-            group: "User Events".to_owned(),
+            group: notice.group.to_owned(),
             method: String::new(),
             kind: "system".to_owned(),
             enabled_by_default: true,
@@ -216,12 +257,12 @@ impl App {
     pub async fn inbox_list(
         &self,
         caller: &Caller,
-        unread_only: bool,
+        filter: &InboxFilter,
         before: Option<Uuid>,
     ) -> Result<wire::ListInboxNotificationsResponse, Fail> {
         let (rows, unread_count) = self
             .store
-            .inbox_list(&caller.actor, caller.user.id, unread_only, before)
+            .inbox_list(&caller.actor, caller.user.id, filter, before)
             .await?;
         Ok(wire::ListInboxNotificationsResponse {
             notifications: rows.into_iter().map(inbox).collect(),

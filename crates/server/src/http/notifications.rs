@@ -2,11 +2,15 @@
 
 use super::extract::{Body, UserPath, parse_id};
 use super::reply::{Reply, ok};
+use super::streams::{self, Upgrade};
 use crate::app::{App, Caller};
-use crate::fail::Fail;
+use crate::fail::{Checks, Fail};
 use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use coder_store::InboxFilter;
 use coder_wire as wire;
+use futures_util::StreamExt as _;
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -66,12 +70,66 @@ pub async fn set_preferences(
         .map(ok)
 }
 
+/// Sends the caller a message.
+pub async fn test(State(app): State<App>, caller: Caller) -> Result<StatusCode, Fail> {
+    app.notification_test(&caller).await?;
+    Ok(StatusCode::OK)
+}
+
 /// Query of the inbox.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct InboxQuery {
     read_status: String,
+    /// Ids, separated by commas.
+    templates: String,
+    /// Ids, separated by commas.
+    targets: String,
     starting_before: Option<Uuid>,
+    format: String,
+}
+
+impl InboxQuery {
+    /// # Errors
+    /// Names each parameter that is wrong.
+    fn filter(&self) -> Result<InboxFilter, Fail> {
+        let mut checks = Checks::default();
+        let read = match self.read_status.as_str() {
+            "" | "all" => None,
+            "read" => Some(true),
+            "unread" => Some(false),
+            _ => {
+                checks.fail("read_status", "must be all, read or unread");
+                None
+            }
+        };
+        checks.require(
+            "format",
+            ["", "markdown", "plaintext"].contains(&self.format.as_str()),
+            "must be markdown or plaintext",
+        );
+        let mut ids = |field: &str, text: &str| {
+            let words: Vec<&str> = text.split(',').filter(|word| !word.is_empty()).collect();
+            let ids: Result<Vec<Uuid>, _> = words.iter().map(|word| word.parse()).collect();
+            match ids {
+                Ok(ids) => (!ids.is_empty()).then_some(ids),
+                Err(_) => {
+                    checks.fail(field, "must be ids, separated by commas");
+                    None
+                }
+            }
+        };
+        let (templates, targets) = (
+            ids("templates", &self.templates),
+            ids("targets", &self.targets),
+        );
+        checks.done()?;
+        Ok(InboxFilter {
+            templates,
+            targets,
+            read,
+        })
+    }
 }
 
 /// A page of the caller's inbox.
@@ -80,13 +138,25 @@ pub async fn inbox(
     caller: Caller,
     Query(query): Query<InboxQuery>,
 ) -> Result<Reply<wire::ListInboxNotificationsResponse>, Fail> {
-    app.inbox_list(
-        &caller,
-        query.read_status == "unread",
-        query.starting_before,
-    )
-    .await
-    .map(ok)
+    app.inbox_list(&caller, &query.filter()?, query.starting_before)
+        .await
+        .map(ok)
+}
+
+/// Follows the caller's inbox.
+pub async fn watch(
+    State(app): State<App>,
+    caller: Caller,
+    Query(query): Query<InboxQuery>,
+    headers: HeaderMap,
+    upgrade: Upgrade,
+) -> Result<Response, Fail> {
+    streams::check_origin(&app, &headers)?;
+    let filter = query.filter()?;
+    let upgrade = streams::wanted(upgrade)?;
+    let messages = app.inbox_watch(caller, filter).await?;
+    let messages = messages.map(|item| serde_json::to_vec(&item?).map_err(Fail::internal));
+    Ok(streams::bare(&app, upgrade, messages))
 }
 
 /// Marks one message read or unread.

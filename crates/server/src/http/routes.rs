@@ -1,8 +1,9 @@
 //! Every route of the server, grouped by who calls it. Start reading here.
 
 use super::{
-    agent_side, agents, audit, builds, deployment, files, jobs, notifications, organizations,
-    path_apps, static_files, template_versions, templates, tokens, tunnels, users, workspaces,
+    agent_side, agents, audit, builds, debug, deployment, files, jobs, notifications,
+    organizations, path_apps, static_files, template_versions, templates, tokens, tunnels, users,
+    workspaces,
 };
 use crate::app::App;
 use axum::Router;
@@ -149,6 +150,12 @@ fn people() -> Router<App> {
         .route("/deployment/config", get(deployment::config))
         .route("/audit", get(audit::list))
         .route("/debug/metrics", get(deployment::metrics))
+        .route("/debug/health", get(debug::health))
+        .route(
+            "/debug/health/settings",
+            get(debug::health_settings).put(debug::set_health_settings),
+        )
+        .route("/debug/ws", get(debug::echo))
         // agents
         .route("/workspaceagents/connection", get(agents::any_connection))
         .route("/workspaceagents/{workspaceagent}/logs", get(agents::logs))
@@ -194,7 +201,9 @@ fn people() -> Router<App> {
             "/notifications/dispatch-methods",
             get(notifications::dispatch_methods),
         )
+        .route("/notifications/test", post(notifications::test))
         .route("/notifications/inbox", get(notifications::inbox))
+        .route("/notifications/inbox/watch", get(notifications::watch))
         .route(
             "/notifications/inbox/mark-all-as-read",
             put(notifications::mark_all),

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::fail::{Fail, Kind};
 use axum::body::Body;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
 use axum::extract::{FromRequestParts, MatchedPath};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -190,43 +190,97 @@ pub fn listened_to(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
     upgrade.read_buffer_size(4 << 10).write_buffer_size(0)
 }
 
-/// Sends a stream over a WebSocket whose client only listens.
+/// Sends a stream over a WebSocket whose client only listens, each item in an envelope that tells its kind.
 pub fn one_way(
     app: &App,
     upgrade: Ready,
     stream: impl Stream<Item = Item> + Send + 'static,
 ) -> Response {
+    upgraded(app, upgrade, |socket| push(socket, stream, Form::Enveloped))
+}
+
+/// The same, with nothing around the items: a failure closes the socket with its reason.
+pub fn bare(
+    app: &App,
+    upgrade: Ready,
+    stream: impl Stream<Item = Item> + Send + 'static,
+) -> Response {
+    upgraded(app, upgrade, |socket| push(socket, stream, Form::Bare))
+}
+
+fn upgraded<F>(
+    app: &App,
+    upgrade: Ready,
+    serve: impl FnOnce(WebSocket) -> F + Send + 'static,
+) -> Response
+where
+    F: Future<Output = ()> + Send + 'static,
+{
     let shutdown = app.shutdown.clone();
     upgrade
         .with(listened_to)
         .on_upgrade(move |socket| async move {
             tokio::select! {
                 () = shutdown.cancelled() => {}
-                () = push(socket, stream) => {}
+                () = serve(socket) => {}
             }
         })
 }
 
-async fn push(mut socket: WebSocket, stream: impl Stream<Item = Item>) {
+/// How items, signs of life and failures look on a WebSocket.
+#[derive(Clone, Copy)]
+enum Form {
+    Enveloped,
+    Bare,
+}
+
+impl Form {
+    fn item(self, json: &[u8]) -> Message {
+        Message::Text(match self {
+            Self::Enveloped => envelope("data", json).into(),
+            Self::Bare => String::from_utf8_lossy(json).into_owned().into(),
+        })
+    }
+
+    fn ping(self) -> Message {
+        match self {
+            Self::Enveloped => Message::Text(r#"{"type":"ping"}"#.into()),
+            Self::Bare => Message::Ping(Bytes::new()),
+        }
+    }
+
+    fn failure(self, fail: Fail) -> Message {
+        match self {
+            Self::Enveloped => Message::Text(envelope("error", &failure(fail)).into()),
+            // A reason has at most 123 bytes.
+            Self::Bare => Message::Close(Some(CloseFrame {
+                code: close_code::ERROR,
+                reason: fail.message.chars().take(40).collect::<String>().into(),
+            })),
+        }
+    }
+}
+
+async fn push(mut socket: WebSocket, stream: impl Stream<Item = Item>, form: Form) {
     let mut stream = std::pin::pin!(stream);
     let mut pings = pings();
     loop {
-        let text = tokio::select! {
+        let message = tokio::select! {
             item = stream.next() => match item {
-                Some(Ok(json)) => envelope("data", &json),
+                Some(Ok(json)) => form.item(&json),
                 Some(Err(fail)) => {
-                    let _ = socket.send(Message::Text(envelope("error", &failure(fail)).into())).await;
+                    let _ = socket.send(form.failure(fail)).await;
                     break;
                 }
                 None => break,
             },
-            _ = pings.tick() => r#"{"type":"ping"}"#.to_owned(),
+            _ = pings.tick() => form.ping(),
             message = socket.recv() => match message {
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
                 _ => return,
             },
         };
-        if socket.send(Message::Text(text.into())).await.is_err() {
+        if socket.send(message).await.is_err() {
             return;
         }
     }

@@ -9,6 +9,8 @@ mod boot;
 mod builds;
 mod deployment;
 mod metrics;
+mod health;
+mod notifications;
 mod provisioning;
 mod sessions;
 mod static_files;

@@ -302,6 +302,8 @@ pub fn launch(resolved: &Resolved) -> Result<Launch, OptionError> {
     config.metrics.agent_stats = read.flag("prometheus-collect-agent-stats")?;
     config.metrics.agent_stats_by = agent_labels(&read)?;
     config.metrics.database = read.flag("prometheus-collect-db-metrics")?;
+    config.health.refresh = read.duration("health-check-refresh")?;
+    config.health.database_threshold = read.duration("health-check-threshold-database")?;
     config.docs_url = read.text("docs-url");
     config.terms_of_service_url = read.text("terms-of-service-url");
     config.cli_upgrade_message = read.text("cli-upgrade-message");
