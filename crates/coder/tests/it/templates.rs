@@ -272,3 +272,73 @@ fn check_070_starter_templates_are_written_without_a_server_and_never_over_other
     );
     refused(init(&["--id", "nonsense"]), &["nonsense", "docker"]);
 }
+
+const PRESETS: &str = r#"
+terraform {
+  required_providers {
+    coder = { source = "coder/coder" }
+  }
+}
+data "coder_parameter" "size" {
+  name    = "size"
+  default = "m"
+}
+data "coder_workspace_preset" "big" {
+  name       = "Big"
+  parameters = { size = "xl" }
+}
+data "coder_workspace_preset" "small" {
+  name       = "Small"
+  default    = true
+  parameters = { size = "xs" }
+}
+resource "terraform_data" "size" {
+  input = data.coder_parameter.size.value
+}
+"#;
+
+#[test]
+fn check_058_presets_are_listed_and_give_their_values_to_new_workspaces() {
+    let deployment = &*SHARED;
+    let dir = machine::directory("presets");
+    fs::write(dir.join("main.tf"), PRESETS).unwrap();
+    deployment
+        .coder(&["templates", "push", "presets", "-d", path(&dir), "-y"])
+        .ok();
+    let list = deployment.json(&["templates", "presets", "list", "presets", "-o", "json"]);
+    let mut found: Vec<_> = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| {
+            let preset = &row["TemplatePreset"];
+            let size = preset["Parameters"][0]["Value"].as_str().unwrap();
+            (
+                preset["Name"].as_str().unwrap(),
+                size,
+                preset["Default"] == true,
+            )
+        })
+        .collect();
+    found.sort();
+    assert_eq!(found, [("Big", "xl", false), ("Small", "xs", true)]);
+    for (flags, size) in [
+        (&["--preset", "Big"][..], "xl"),
+        (&[], "xs"),
+        (&["--preset", "none", "--use-parameter-defaults"], "m"),
+        (&["--preset", "Big", "--parameter", "size=xl"], "xl"),
+    ] {
+        let mut args = vec!["create", "preset", "-t", "presets", "-y"];
+        args.extend(flags);
+        deployment.coder(&args).ok();
+        let build = deployment.workspace("preset")["latest_build"]["id"].take();
+        let build = build.as_str().unwrap();
+        let values = deployment.api(&format!("/api/v2/workspacebuilds/{build}/parameters"));
+        assert_eq!(values[0]["value"], size, "{flags:?}");
+        deployment.coder(&["delete", "preset", "-y"]).ok();
+    }
+    let unknown = [
+        "create", "preset", "-t", "presets", "-y", "--preset", "Huge",
+    ];
+    refused(deployment.coder(&unknown), &["Huge", "Big"]);
+}

@@ -9,5 +9,6 @@ mod cancel;
 mod find;
 mod import;
 mod killed;
+mod other_providers;
 mod support;
 mod with_provider;

@@ -19,7 +19,7 @@ const BENCH: &str = include_str!("../fixtures/bench.tf");
 const VERSION: &str = "2.17.0";
 
 /// The provider's program.
-fn provider() -> PathBuf {
+pub fn provider() -> PathBuf {
     let path = std::env::var_os("CODER_TEST_PROVIDER").map(PathBuf::from).expect(
         "CODER_TEST_PROVIDER must name the coder binary: run `./dev test`, or build it and set the variable to target/…/debug/coder",
     );
@@ -31,7 +31,7 @@ fn provider() -> PathBuf {
     path
 }
 
-fn arch() -> &'static str {
+pub fn arch() -> &'static str {
     match std::env::consts::ARCH {
         "aarch64" => "arm64",
         _ => "amd64",
@@ -39,7 +39,7 @@ fn arch() -> &'static str {
 }
 
 /// A filesystem mirror with the provider.
-fn mirror(dir: &Path, program: &Path) -> PathBuf {
+pub fn mirror(dir: &Path, program: &Path) -> PathBuf {
     let mirror = dir.join("mirror");
     for host in ["registry.terraform.io", "registry.opentofu.org"] {
         let at = mirror.join(format!("{host}/coder/coder/{VERSION}/linux_{}", arch()));
@@ -50,7 +50,7 @@ fn mirror(dir: &Path, program: &Path) -> PathBuf {
     mirror
 }
 
-async fn bench(change: impl FnOnce(&Path, &mut EngineOptions)) -> Bench {
+pub async fn bench(change: impl FnOnce(&Path, &mut EngineOptions)) -> Bench {
     let program = provider();
     let bench = Bench::with(|dir, options| {
         options.provider_mirror = Some(mirror(dir, &program));

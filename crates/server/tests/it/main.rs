@@ -10,6 +10,7 @@ mod builds;
 mod deployment;
 mod metrics;
 mod health;
+mod imports;
 mod notifications;
 mod provisioning;
 mod sessions;
