@@ -21,6 +21,7 @@ mod rescue;
 mod resilience;
 mod secrets;
 mod sessions;
+mod signals;
 mod spine;
 mod templates;
 mod terminal;

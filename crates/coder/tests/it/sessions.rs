@@ -132,6 +132,56 @@ fn names_itself() -> u16 {
 }
 
 #[test]
+fn check_127_ssh_lends_keys_and_ports_and_variables_when_it_is_told_to() {
+    let deployment = &*SHARED;
+    let dir = machine::directory("lent");
+    let (socket, key) = (dir.join("agent"), dir.join("key"));
+    let _keys = Background::start(
+        std::process::Command::new("ssh-agent")
+            .args(["-D", "-a", path(&socket)])
+            .stdout(Stdio::null()),
+    );
+    until("the SSH agent listens", || socket.exists().then_some(()));
+    let mut make = std::process::Command::new("ssh-keygen");
+    run(
+        make.args(["-q", "-N", "", "-t", "ed25519", "-f", path(&key)]),
+        b"",
+    )
+    .ok();
+    let mut add = std::process::Command::new("ssh-add");
+    run(add.arg(&key).env("SSH_AUTH_SOCK", &socket), b"").ok();
+    let public = fs::read_to_string(dir.join("key.pub")).unwrap();
+    let public = public.split(' ').nth(1).unwrap();
+    let inside = |flags: &[&str], command: &str| {
+        let mut args = vec!["ssh"];
+        args.extend(flags);
+        args.extend(["shared", "--", command]);
+        run(deployment.command(&args).env("SSH_AUTH_SOCK", &socket), b"")
+    };
+    let lent = inside(&["-A"], "ssh-add -L").ok().out();
+    assert!(lent.contains(public), "{lent}");
+    let named = inside(&["-A", "--identity-agent", path(&socket)], "ssh-add -L");
+    assert!(named.ok().out().contains(public));
+    assert_ne!(inside(&[], "ssh-add -L").code, 0, "nothing is lent unasked");
+
+    let (one, two) = (names_itself(), names_itself());
+    let (there, also) = (free_port(), free_port());
+    let ports = [
+        "-R",
+        &format!("{there}:127.0.0.1:{one}"),
+        "-R",
+        &format!("{also}:localhost:{two}"),
+    ];
+    let ask = |port: u16| format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&3'; echo");
+    let both = format!("{}; {}", ask(there), ask(also));
+    let asked = inside(&ports, &both).ok().out();
+    assert_eq!(asked, format!("{one}\n{two}\n"));
+
+    let said = inside(&["-e", "ONE=1", "--env", "TWO=a b"], "echo \"$ONE $TWO\"");
+    assert_eq!(said.ok().out(), "1 a b\n");
+}
+
+#[test]
 fn check_129_port_forward_takes_several_ports_ranges_and_addresses() {
     let deployment = &*SHARED;
     let (one, two, three) = (names_itself(), names_itself(), names_itself());

@@ -10,6 +10,7 @@ mod builds;
 mod deployment;
 mod metrics;
 mod health;
+mod idle;
 mod imports;
 mod notifications;
 mod provisioning;
