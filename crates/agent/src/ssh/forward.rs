@@ -20,7 +20,7 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 /// How long the far end may take to answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// A pause when no connection can be accepted, such as when there are too many open files.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+pub(super) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 fn refuse_malformed(conn: &Conn, wanted: &Wanted) {
     conn.refuse(wanted, OpenFailure::ConnectFailed, "malformed request");

@@ -18,6 +18,8 @@ pub mod kex;
 mod session;
 mod sftp;
 pub mod wire;
+mod x11;
+mod xauthority;
 
 use crate::agent::Agent;
 use crate::lock;

@@ -6,6 +6,7 @@ use super::channel::{Channel, Request, STDERR, Source};
 use super::conn::Conn;
 use super::sftp;
 use super::wire::{Malformed, Reader};
+use super::x11::Display;
 use crate::agent::Agent;
 use crate::env::{self, Login};
 use crate::fd::{Fd, pipe};
@@ -16,8 +17,10 @@ use crate::stats::{Kind, Session};
 use crate::terminal::DRAIN;
 use bytes::Bytes;
 use nix::sys::signal::Signal;
+use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -45,6 +48,7 @@ struct Setup {
     env: Vec<(String, String)>,
     pty: Option<Pty>,
     agent_socket: Option<AgentSocket>,
+    display: Option<Display>,
 }
 
 /// Serves one session channel.
@@ -69,6 +73,7 @@ pub async fn run(
                     false
                 }
             },
+            "x11-req" => open_display(&agent, &conn, &mut setup, request.payload),
             "shell" | "exec" | "subsystem" => {
                 return start(&agent, channel, requests, setup, request).await;
             }
@@ -76,6 +81,26 @@ pub async fn run(
         };
         if request.want_reply {
             channel.reply(ok);
+        }
+    }
+}
+
+fn open_display(agent: &Agent, conn: &Arc<Conn>, setup: &mut Setup, request: Bytes) -> bool {
+    let login = Login::current();
+    // Where programs of this session will look.
+    let authority = env::session(agent, &login, &setup.env)
+        .remove(OsStr::new("XAUTHORITY"))
+        .filter(|path| !path.is_empty())
+        .map_or_else(|| login.home.join(".Xauthority"), PathBuf::from);
+    match Display::open(conn, request, authority) {
+        Ok(display) => {
+            setup.display = Some(display);
+            true
+        }
+        Err(error) => {
+            let error: &dyn std::error::Error = &error;
+            tracing::warn!(error, "cannot show the client's display");
+            false
         }
     }
 }
@@ -254,6 +279,9 @@ async fn execute(
         .current_dir(env::directory(agent, &login));
     if let Some(socket) = &setup.agent_socket {
         process.env("SSH_AUTH_SOCK", socket.path());
+    }
+    if let Some(display) = &setup.display {
+        process.env("DISPLAY", display.name());
     }
     match setup.pty {
         Some(pty) => {

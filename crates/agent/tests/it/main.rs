@@ -7,6 +7,7 @@
 )]
 
 mod connection;
+mod display;
 mod files;
 mod forwarding;
 mod plane;
