@@ -237,7 +237,7 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<bool> {
         let mut client = self.client().await?;
-        let tx = client.transaction().await?;
+        let tx = client.begin("job_fail_import").await?;
         if !finish_in_tx(&tx, claim, Some(failure), now).await? {
             return Ok(false);
         }
