@@ -11,7 +11,7 @@ use crate::config;
 use agents::AgentStats;
 use chrono::{DateTime, Utc};
 use coder_proto::agent::stats::Metric as Reported;
-use coder_store::{AgentGauge, AgentPlace, BuildNames, Error, Watch};
+use coder_store::{AgentGauge, AgentPlace, AppGauge, BuildNames, Error, Watch};
 use database::Database;
 use prometheus::core::Collector;
 use prometheus::{
@@ -52,6 +52,7 @@ pub struct Metrics {
     latest_builds: IntGaugeVec,
     agents_up: IntGaugeVec,
     agents_connected: IntGaugeVec,
+    apps: IntGaugeVec,
     agents_collecting: Histogram,
     database: Database,
     /// `None` unless metrics of agents are wanted.
@@ -235,6 +236,17 @@ impl Metrics {
                     "workspace_name",
                 ],
             ),
+            apps: gauges(
+                "coderd_agents_apps",
+                "Apps of agents by their health.",
+                &[
+                    "agent_name",
+                    "app_name",
+                    "health",
+                    "username",
+                    "workspace_name",
+                ],
+            ),
             agents_collecting: histogram(
                 "coderd_prometheusmetrics_agents_execution_seconds",
                 "How long it took to read the state of agents.",
@@ -353,6 +365,7 @@ impl Metrics {
         {
             let _timer = self.agents_collecting.start_timer();
             self.show_agents(&app.store.agent_gauges().await?, now);
+            self.show_apps(&app.store.app_gauges().await?);
         }
         if let Some(agents) = &self.agents {
             let _timer = agents.collecting.start_timer();
@@ -388,6 +401,21 @@ impl Metrics {
             self.latest_builds.with_label_values(&[status]).set(count);
         }
         Ok(())
+    }
+
+    fn show_apps(&self, apps: &[AppGauge]) {
+        self.apps.reset();
+        for app in apps {
+            self.apps
+                .with_label_values(&[
+                    &app.agent_name,
+                    &app.app_name,
+                    &app.health,
+                    &app.username,
+                    &app.workspace_name,
+                ])
+                .set(app.count);
+        }
     }
 
     fn show_agents(&self, agents: &[AgentGauge], now: DateTime<Utc>) {

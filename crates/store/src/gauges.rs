@@ -25,6 +25,23 @@ impl Store {
         .await
     }
 
+    /// Apps of the agents of running workspaces, counted by name and health.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    pub async fn app_gauges(&self) -> Result<Vec<AppGauge>> {
+        self.rows(
+            "select u.username, w.name, a.name, p.display_name, p.health, count(*) \
+             from workspaces w join users u on u.id = w.owner_id \
+             join lateral (select * from workspace_builds b where b.workspace_id = w.id order by build_number desc limit 1) b on true \
+             join workspace_resources r on r.job_id = b.job_id join workspace_agents a on a.resource_id = r.id \
+             join workspace_apps p on p.agent_id = a.id \
+             where not w.deleted and b.transition = 'start' and not a.deleted group by 1, 2, 3, 4, 5",
+            &[],
+        )
+        .await
+    }
+
     /// What a build is of, in names, for metrics; nothing when the job builds no workspace.
     ///
     /// # Errors
@@ -38,6 +55,32 @@ impl Store {
             &[&job.0],
         )
         .await
+    }
+}
+
+/// How many apps of an agent have this name and health.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppGauge {
+    pub username: String,
+    pub workspace_name: String,
+    pub agent_name: String,
+    /// The name that people see.
+    pub app_name: String,
+    /// `disabled`, `initializing`, `healthy` or `unhealthy`.
+    pub health: String,
+    pub count: i64,
+}
+
+impl FromRow for AppGauge {
+    fn from_row(row: &Row) -> Self {
+        Self {
+            username: row.get(0),
+            workspace_name: row.get(1),
+            agent_name: row.get(2),
+            app_name: row.get(3),
+            health: row.get(4),
+            count: row.get(5),
+        }
     }
 }
 

@@ -63,7 +63,7 @@ pub use daemons::*;
 pub use db::{ConnectOptions, Store, Tx};
 pub use error::{ConnectError, Error};
 pub use files::*;
-pub use gauges::{AgentStatsGauge, BuildNames};
+pub use gauges::{AgentStatsGauge, AppGauge, BuildNames};
 pub use git_ssh_keys::*;
 pub use housekeeping::Purged;
 pub use instruments::{EventCounts, TRACE_TARGET, Watch};

@@ -6,6 +6,7 @@ use crate::support::{Made, Worker, agent, next_json, open, server_that};
 use coder_proto::agent as proto;
 use coder_proto::agent::stats::Metric;
 use coder_proto::agent::stats::metric::{Label, Type};
+use coder_store::NewApp;
 use coder_testkit::TestServer;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -166,7 +167,14 @@ async fn watched(metrics: &mut Metrics) {
     let made = Made::new(&server).await;
     let worker = Worker::new(&made).await;
     let template = worker.template("t", vec![]).await;
-    let (new, token) = agent();
+    let (mut new, token) = agent();
+    new.apps = vec![NewApp {
+        slug: "code".into(),
+        display_name: "Code".into(),
+        sharing_level: "owner".into(),
+        open_in: "slim-window".into(),
+        ..Default::default()
+    }];
     let workspace = worker.running(&made.token, &template, "w", new).await;
     let connected = Agent::connect(&server, &token).await;
     let request = proto::UpdateStatsRequest {
@@ -191,6 +199,7 @@ async fn watched(metrics: &mut Metrics) {
 
     let agent = "agent_name=\"main\",username=\"owner\",workspace_name=\"w\"";
     let lines = [
+        "coderd_agents_apps{agent_name=\"main\",app_name=\"Code\",health=\"disabled\",username=\"owner\",workspace_name=\"w\"} 1".to_owned(),
         format!("coderd_agentstats_rx_bytes{{{agent}}} 7"),
         format!("coderd_agentstats_session_count_ssh{{{agent}}} 2"),
         format!("coderd_agentstats_connection_median_latency_seconds{{{agent}}} 0.02"),
