@@ -296,6 +296,60 @@ mod tests {
         );
     }
 
+    fn pem(label: &str, der: &[u8]) -> String {
+        use base64::Engine as _;
+        let text = base64::engine::general_purpose::STANDARD.encode(der);
+        let lines: Vec<&str> = text
+            .as_bytes()
+            .chunks(64)
+            .map(|line| std::str::from_utf8(line).unwrap())
+            .collect();
+        format!(
+            "-----BEGIN {label}-----\n{}\n-----END {label}-----\n",
+            lines.join("\n")
+        )
+    }
+
+    /// One span through the exporter that the environment describes.
+    fn send_one(env: Env<'_>) -> anyhow::Result<()> {
+        let provider = SdkTracerProvider::builder()
+            .with_batch_exporter(collector(env)?)
+            .build();
+        provider.tracer("test").start("work");
+        Ok(provider.force_flush()?)
+    }
+
+    #[test]
+    fn a_collector_with_tls_is_believed_by_its_certificate_alone() {
+        let key = rcgen::KeyPair::generate().unwrap();
+        let own = rcgen::CertificateParams::new(vec!["localhost".to_owned()])
+            .unwrap()
+            .self_signed(&key)
+            .unwrap();
+        let certificate = pem("CERTIFICATE", own.der());
+        let private = pem("PRIVATE KEY", &key.serialize_der());
+        let receiver =
+            Receiver::start_tls(tonic::transport::Identity::from_pem(&certificate, private));
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), &certificate).unwrap();
+        let path = file.path().to_str().unwrap();
+
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let _inside = runtime.enter();
+        let known = |name: &str| match name {
+            "OTEL_EXPORTER_OTLP_ENDPOINT" => Some(receiver.url.clone()),
+            "OTEL_EXPORTER_OTLP_CERTIFICATE" => Some(path.to_owned()),
+            _ => None,
+        };
+        send_one(&known).unwrap();
+        assert_eq!(receiver.headers().len(), 1);
+        // Without the variable only the authorities that the machine trusts count.
+        let unknown =
+            |name: &str| (name == "OTEL_EXPORTER_OTLP_ENDPOINT").then(|| receiver.url.clone());
+        assert!(send_one(&unknown).is_err());
+        assert_eq!(receiver.headers().len(), 1);
+    }
+
     /// The library reads the headers for the collector from the process's environment, so the test runs
     /// itself again with one.
     #[test]

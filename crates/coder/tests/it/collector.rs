@@ -10,6 +10,7 @@ use opentelemetry_proto::tonic::trace::v1::ResourceSpans;
 use std::sync::{Arc, Mutex};
 use tonic::metadata::MetadataMap;
 use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Identity, Server, ServerTlsConfig};
 use tonic::{Request, Response, Status};
 
 #[derive(Default)]
@@ -43,6 +44,17 @@ pub struct Receiver {
 
 impl Receiver {
     pub fn start() -> Self {
+        Self::with(None)
+    }
+
+    /// The same with TLS, as `localhost`.
+    #[allow(dead_code, reason = "only the exporter's own tests speak TLS")]
+    pub fn start_tls(identity: Identity) -> Self {
+        Self::with(Some(ServerTlsConfig::new().identity(identity)))
+    }
+
+    fn with(tls: Option<ServerTlsConfig>) -> Self {
+        let scheme = if tls.is_some() { "https" } else { "http" };
         let service = Service::default();
         let server = TraceServiceServer::new(service.clone());
         let (told, address) = std::sync::mpsc::channel();
@@ -51,14 +63,18 @@ impl Receiver {
             runtime.block_on(async {
                 let incoming = TcpIncoming::bind(([127, 0, 0, 1], 0).into()).unwrap();
                 told.send(incoming.local_addr().unwrap()).unwrap();
-                tonic::transport::Server::builder()
+                let mut builder = Server::builder();
+                if let Some(tls) = tls {
+                    builder = builder.tls_config(tls).unwrap();
+                }
+                builder
                     .add_service(server)
                     .serve_with_incoming(incoming)
                     .await
                     .unwrap();
             });
         });
-        let url = format!("http://{}", address.recv().unwrap());
+        let url = format!("{scheme}://localhost:{}", address.recv().unwrap().port());
         Self { url, service }
     }
 
