@@ -145,7 +145,13 @@ async fn after_a_kill_of_everything_the_next_start_recovers_what_was_committed()
         "create table kept (n int); insert into kept values (7)",
     )
     .await;
-    kill(Pid::from_raw(pid(&cluster)), Signal::SIGKILL).unwrap();
+    let postgres = pid(&cluster);
+    kill(Pid::from_raw(postgres), Signal::SIGKILL).unwrap();
+    // A signal takes effect a moment after it was sent; until then there is something to adopt.
+    let data = root.path().join("data").canonicalize().unwrap();
+    while super::leftover::is_postgres_of(postgres, &data) {
+        tokio::task::yield_now().await;
+    }
     kill_server(cluster);
 
     let cluster = root.start().await.unwrap();
