@@ -127,6 +127,7 @@ impl PushArgs {
             if version.job.error_code == Some(wire::JobErrorCode::RequiredTemplateVariables) {
                 self.fill_required(context, client, &version, &mut values)
                     .await?;
+                self.give_name_back(client, &version).await?;
                 continue;
             }
             check_job(&version.job, "the import of the template")?;
@@ -230,6 +231,16 @@ impl PushArgs {
         Ok(data)
     }
 
+    /// Frees the name that was asked for: a version that lacked variables holds it, and the next attempt needs it.
+    async fn give_name_back(&self, client: &Client, version: &wire::TemplateVersion) -> Outcome {
+        if self.name.is_some() {
+            let id = version.id.simple().to_string();
+            let name = format!("incomplete-{}", &id[..12]);
+            client.template_version_rename(version.id, name).await?;
+        }
+        Ok(())
+    }
+
     /// Asks for the variables that the template insists on and nobody has given.
     async fn fill_required(
         &self,
@@ -241,7 +252,9 @@ impl PushArgs {
         let declared = client.template_version_variables(version.id).await?;
         let missing: Vec<_> = declared
             .iter()
-            .filter(|variable| variable.required && !values.contains_key(&variable.name))
+            // What the active version has goes on, unless it is secret: then it is not shown here.
+            .filter(|variable| variable.required && variable.value.is_empty())
+            .filter(|variable| !values.contains_key(&variable.name))
             .collect();
         if missing.is_empty() {
             return Err(Fail::new(format!(

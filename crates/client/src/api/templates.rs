@@ -197,6 +197,24 @@ impl Client {
         .await
     }
 
+    /// Renames a version.
+    pub async fn template_version_rename(
+        &self,
+        version: Uuid,
+        name: String,
+    ) -> Result<wire::TemplateVersion, ClientError> {
+        let request = wire::PatchTemplateVersionRequest {
+            name,
+            ..Default::default()
+        };
+        self.call(
+            Method::PATCH,
+            &api_path(&["templateversions", &version.to_string()]),
+            &request,
+        )
+        .await
+    }
+
     /// A version by id.
     pub async fn template_version(
         &self,

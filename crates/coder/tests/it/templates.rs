@@ -136,6 +136,40 @@ fn check_069_push_takes_names_messages_and_values_and_leaves_the_active_version_
 }
 
 #[test]
+fn check_069_push_asks_at_a_terminal_for_what_is_missing_and_keeps_the_name_it_was_given() {
+    let deployment = &*SHARED;
+    let dir = template("asked");
+    let push = ["templates", "push", "asked", "-d", path(&dir), "-y"];
+    let mut given = push.to_vec();
+    given.extend(["--variable", "region=eu", "--name", "given"]);
+    deployment.coder(&given).ok();
+    let more = format!("{VARIABLES}\nvariable \"team\" {{\n  description = \"Whose it is\"\n}}\n");
+    fs::write(dir.join("main.tf"), more).unwrap();
+    let program = env!("CARGO_BIN_EXE_coder");
+    let line = format!("{program} {} --name wanted", push.join(" "));
+    let environment = deployment.command(&[]);
+    let mut at_terminal = std::process::Command::new("script");
+    at_terminal.args(["-qec", &line, "/dev/null"]);
+    for (name, value) in environment.get_envs() {
+        match value {
+            Some(value) => at_terminal.env(name, value),
+            None => at_terminal.env_remove(name),
+        };
+    }
+    let shown = run(&mut at_terminal, b"blue\n").ok().out();
+    assert!(shown.contains("> team (Whose it is):"), "{shown}");
+    assert!(!shown.contains("> region"), "{shown}");
+    let all = versions(deployment, "asked");
+    assert_eq!(all["wanted"]["active"], Value::Bool(true));
+    let values = values(deployment, &all["wanted"]);
+    assert_eq!(
+        (values["team"].as_str(), values["region"].as_str()),
+        ("blue", "eu"),
+        "what the active version has is not asked again"
+    );
+}
+
+#[test]
 fn check_069_values_of_tfvars_files_are_found_and_flags_win_over_them() {
     let deployment = &*SHARED;
     let dir = template("found");
