@@ -100,7 +100,7 @@ fn check_117_and_118_git_in_a_session_is_led_to_our_key_and_to_our_answers() {
     let write = "mkdir -p key && cat >key/ssh && chmod +x key/ssh";
     let mut upload = deployment.command(&["ssh", "shared", "--", write]);
     run(&mut upload, SSH.as_bytes()).ok();
-    let clone = "rm -f given; PATH=$HOME/key:$PATH git clone -q git@host.invalid:some/repo.git";
+    let clone = "rm -f given; PATH=$HOME/key:$PATH git ls-remote git@host.invalid:some/repo.git";
     assert_ne!(inside(clone).code, 0);
     let given = inside("cat given").ok().out();
     let public = deployment.coder(&["publickey"]).ok().out();
