@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout)]
 
 mod codegen;
+mod codegen_openapi;
 mod codegen_proto;
 mod codegen_tfplugin;
 mod tidy;
@@ -18,7 +19,8 @@ use anyhow::{Context as _, bail};
 const USAGE: &str = "\
 cargo xtask tidy              check the rules that the compiler does not know (STYLE.md)
 cargo xtask codegen           write the generated code anew
-cargo xtask codegen --check   fail when the generated code is not what would be written
+cargo xtask codegen --check   fail when the generated code is not what would be written (a test of the server does it
+                              for api/openapi.json)
 cargo xtask seal-migrations   put new migrations on record; from then on they may not change";
 
 fn main() -> ExitCode {
@@ -37,7 +39,10 @@ fn run() -> anyhow::Result<()> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["tidy"] => tidy::run(&root),
-        ["codegen"] => codegen::write(&root),
+        ["codegen"] => {
+            codegen::write(&root)?;
+            codegen_openapi::write(&root)
+        }
         ["codegen", "--check"] => codegen::check(&root),
         ["seal-migrations"] => tidy::migrations::seal(&root),
         _ => bail!("usage:\n{USAGE}"),

@@ -4,6 +4,8 @@
 mod compress;
 pub mod extract;
 mod guard;
+#[cfg(test)]
+mod openapi;
 mod rate_limit;
 pub mod reply;
 mod routes;
@@ -33,6 +35,7 @@ mod workspaces;
 
 use crate::app::App;
 use axum::Router;
+use axum::routing::{any, get, patch, post, put};
 
 /// The whole HTTP service.
 pub fn service(app: App) -> Router {
@@ -52,8 +55,8 @@ pub fn redirect_to(base: String) -> Router {
 /// The service that Prometheus scrapes: metrics and nothing else.
 pub fn metrics_service(app: App) -> Router {
     Router::new()
-        .route("/", axum::routing::get(scrape))
-        .route("/metrics", axum::routing::get(scrape))
+        .route("/", get(scrape))
+        .route("/metrics", get(scrape))
         .with_state(app)
 }
 

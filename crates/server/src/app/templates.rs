@@ -34,12 +34,14 @@ const DEFAULT_BUMP_MS: i64 = 3_600_000;
 
 /// People who used a template, by day.
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
 pub struct DailyUsersResponse {
     entries: Vec<DailyUsersEntry>,
     tz_hour_offset: i32,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
 struct DailyUsersEntry {
     date: String,
     amount: i64,

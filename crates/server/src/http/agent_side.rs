@@ -1,7 +1,7 @@
 //! What agents ask over HTTP, authenticated by their own token.
 
 use super::extract::{Body, header_text, session_token};
-use super::reply::{Reply, created, message, ok};
+use super::reply::{Created, Raw, Reply, Tunnel, created, message, ok};
 use super::streams::{Upgrade, wanted};
 use crate::agents::rpc;
 use crate::app::App;
@@ -9,7 +9,6 @@ use crate::fail::Fail;
 use axum::extract::{FromRequestParts, RawQuery, State};
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use axum::response::Response;
 use coder_proto::DIAL_HEADER;
 use coder_store::AgentPlace;
 use coder_wire as wire;
@@ -41,7 +40,7 @@ pub async fn connect(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
     upgrade: Upgrade,
-) -> Result<Response, Fail> {
+) -> Result<Raw<Tunnel>, Fail> {
     let version = rpc::check_version(query_value(query.as_deref(), "version").as_deref())?;
     let accepts_dials = header_text(&headers, DIAL_HEADER).is_some();
     let upgrade = wanted(upgrade)?.with(|upgrade| {
@@ -52,7 +51,8 @@ pub async fn connect(
             .read_buffer_size(16 << 10)
             .write_buffer_size(0)
     });
-    Ok(upgrade.on_upgrade(move |socket| rpc::serve(app, agent, version, accepts_dials, socket)))
+    let serve = move |socket| rpc::serve(app, agent, version, accepts_dials, socket);
+    Ok(upgrade.on_upgrade(serve).into())
 }
 
 /// Lines of log from programs that do not speak the agent's protocol.
@@ -70,7 +70,7 @@ pub async fn add_log_source(
     State(app): State<App>,
     AgentCaller(agent): AgentCaller,
     Body(request): Body<wire::AgentPostLogSourceRequest>,
-) -> Result<Reply<wire::WorkspaceAgentLogSource>, Fail> {
+) -> Result<Created<wire::WorkspaceAgentLogSource>, Fail> {
     app.agent_log_source_add(&agent, request).await.map(created)
 }
 

@@ -1,28 +1,28 @@
 //! What people ask about agents: logs, ports, containers, metadata, the way to reach them.
 
 use super::agent_side::query_value;
-use super::extract::AgentPath;
-use super::reply::{Reply, ok, render};
+use super::extract::{AgentPath, Asked, FromQuery};
+use super::reply::{Events, Raw, Reply, Socket, Text, ok, render};
 use super::streams::{self, Upgrade, wanted};
 use crate::app::{App, Caller};
 use crate::fail::Fail;
 use axum::extract::ws::{Message, WebSocket};
 use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::http::HeaderMap;
+use axum::response::IntoResponse as _;
 use coder_model::Action;
 use coder_store::AgentPlace;
 use coder_wire as wire;
 use futures_util::StreamExt as _;
 
 /// What a request for logs asks for.
-struct LogQuery {
+pub struct LogQuery {
     after: i64,
     follow: bool,
     text: bool,
 }
 
-impl LogQuery {
+impl FromQuery for LogQuery {
     fn parse(query: Option<&str>) -> Result<Self, Fail> {
         let mut wrong = Fail::invalid("Query parameters have invalid values.");
         let has = |name: &str| {
@@ -76,22 +76,32 @@ pub async fn logs(
     State(app): State<App>,
     caller: Caller,
     AgentPath(id): AgentPath,
-    RawQuery(query): RawQuery,
+    query: Asked<LogQuery>,
     headers: HeaderMap,
     upgrade: Upgrade,
-) -> Result<Response, Fail> {
+) -> Result<
+    Raw<(
+        Reply<Vec<wire::WorkspaceAgentLog>>,
+        Text,
+        Socket<Vec<wire::WorkspaceAgentLog>>,
+    )>,
+    Fail,
+> {
     let agent = app.agent_of(&caller, id, Action::Read).await?;
-    let query = LogQuery::parse(query.as_deref())?;
+    let query = query.read()?;
     if query.follow {
         streams::check_origin(&app, &headers)?;
         let upgrade = wanted(upgrade)?.with(streams::listened_to);
-        return Ok(upgrade.on_upgrade(move |socket| follow_logs(app, agent, query.after, socket)));
+        let after = query.after;
+        let follow = move |socket| follow_logs(app, agent, after, socket);
+        return Ok(upgrade.on_upgrade(follow).into());
     }
     if query.text {
         let text = app.agent_logs_text(&agent, query.after).await?;
-        return Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response());
+        return Ok(Text(text).into_response().into());
     }
-    Ok(ok(app.agent_logs_list(&agent, query.after).await?).into_response())
+    let lines = app.agent_logs_list(&agent, query.after).await?;
+    Ok(ok(lines).into_response().into())
 }
 
 /// Sends lines as they come, one array a frame, until the agent's build is over.
@@ -168,9 +178,9 @@ pub async fn watch_metadata(
     State(app): State<App>,
     caller: Caller,
     AgentPath(id): AgentPath,
-) -> Result<Response, Fail> {
+) -> Result<Raw<Events<Vec<wire::WorkspaceAgentMetadata>>>, Fail> {
     let agent = app.agent_of(&caller, id, Action::Read).await?;
-    Ok(streams::sse(&app, metadata(&app, agent)))
+    Ok(streams::sse(&app, metadata(&app, agent)).into())
 }
 
 /// Metadata as it changes, over a WebSocket.
@@ -180,14 +190,11 @@ pub async fn watch_metadata_ws(
     AgentPath(id): AgentPath,
     headers: HeaderMap,
     upgrade: Upgrade,
-) -> Result<Response, Fail> {
+) -> Result<Raw<Socket<wire::ServerSentEvent>>, Fail> {
     let agent = app.agent_of(&caller, id, Action::Read).await?;
     streams::check_origin(&app, &headers)?;
-    Ok(streams::one_way(
-        &app,
-        wanted(upgrade)?,
-        metadata(&app, agent),
-    ))
+    let upgrade = wanted(upgrade)?;
+    Ok(streams::one_way(&app, upgrade, metadata(&app, agent)).into())
 }
 
 fn metadata(

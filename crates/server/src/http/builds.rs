@@ -1,15 +1,30 @@
 //! Builds of workspaces.
 
-use super::extract::{Body, BuildPath, Listing, UserPath, WorkspacePath};
+use super::extract::{Asked, Body, BuildPath, Listing, Query, UserPath, WorkspacePath};
 use super::job_logs::{self, Upgrade};
-use super::reply::{Reply, created, message, ok};
+use super::reply::{Created, Empty, NoContent, Raw, Reply, created, message, ok};
+use crate::app::job_logs::LogQuery;
 use crate::app::{App, Caller};
 use crate::fail::Fail;
-use axum::extract::{Path, Query, State};
-use axum::http::{StatusCode, Uri, header};
-use axum::response::{IntoResponse, Response};
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::IntoResponse as _;
 use coder_wire as wire;
-use std::collections::HashMap;
+use serde::Deserialize;
+
+/// Query of the builds of a workspace.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ListQuery {
+    since: Option<String>,
+}
+
+/// Query of a cancellation.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct CancelQuery {
+    expect_status: Option<String>,
+}
 
 /// `POST /workspaces/{workspace}/builds`
 pub async fn create(
@@ -17,7 +32,7 @@ pub async fn create(
     caller: Caller,
     workspace: WorkspacePath,
     Body(request): Body<wire::CreateWorkspaceBuildRequest>,
-) -> Result<Reply<wire::WorkspaceBuild>, Fail> {
+) -> Result<Created<wire::WorkspaceBuild>, Fail> {
     app.build_request(&caller, workspace.0, request)
         .await
         .map(created)
@@ -29,10 +44,10 @@ pub async fn list(
     caller: Caller,
     workspace: WorkspacePath,
     page: Listing,
-    Query(query): Query<HashMap<String, String>>,
+    Query(query): Query<ListQuery>,
 ) -> Result<Reply<Vec<wire::WorkspaceBuild>>, Fail> {
     let since = query
-        .get("since")
+        .since
         .filter(|text| !text.is_empty())
         .map(|text| text.parse())
         .transpose();
@@ -74,14 +89,10 @@ pub async fn cancel(
     State(app): State<App>,
     caller: Caller,
     build: BuildPath,
-    Query(query): Query<HashMap<String, String>>,
+    Query(query): Query<CancelQuery>,
 ) -> Result<Reply<wire::Response>, Fail> {
-    app.build_cancel(
-        &caller,
-        build.0,
-        query.get("expect_status").map(String::as_str),
-    )
-    .await?;
+    app.build_cancel(&caller, build.0, query.expect_status.as_deref())
+        .await?;
     Ok(message("Job has been marked as canceled..."))
 }
 
@@ -90,11 +101,11 @@ pub async fn logs(
     State(app): State<App>,
     caller: Caller,
     build: BuildPath,
-    uri: Uri,
+    query: Asked<LogQuery>,
     upgrade: Upgrade,
-) -> Result<Response, Fail> {
+) -> Result<job_logs::Answer, Fail> {
     let row = app.build_row(&caller, build.0).await?;
-    job_logs::answer(&app, &caller, row.job.id, &uri, upgrade).await
+    job_logs::answer(&app, &caller, row.job.id, query, upgrade).await
 }
 
 /// `GET /workspacebuilds/{workspacebuild}/parameters`
@@ -120,9 +131,11 @@ pub async fn state(
     State(app): State<App>,
     caller: Caller,
     build: BuildPath,
-) -> Result<impl IntoResponse, Fail> {
+) -> Result<Raw<Reply<serde_json::Value>>, Fail> {
     let state = app.build_state(&caller, build.0).await?;
-    Ok(([(header::CONTENT_TYPE, "application/json")], state))
+    Ok(([(header::CONTENT_TYPE, "application/json")], state)
+        .into_response()
+        .into())
 }
 
 /// `PUT /workspacebuilds/{workspacebuild}/state`
@@ -131,9 +144,9 @@ pub async fn set_state(
     caller: Caller,
     build: BuildPath,
     Body(request): Body<wire::UpdateWorkspaceBuildStateRequest>,
-) -> Result<StatusCode, Fail> {
+) -> Result<NoContent, Fail> {
     app.build_set_state(&caller, build.0, &request).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(Empty)
 }
 
 /// `GET /workspacebuilds/{workspacebuild}/timings`

@@ -1,14 +1,13 @@
 //! What the deployment finds out about itself.
 
-use super::extract::{Body, session_token};
-use super::reply::{Reply, ok};
+use super::extract::{Body, Query, session_token};
+use super::reply::{Either, Empty, Raw, Reply, Tunnel, ok};
 use super::streams::{self, Upgrade};
 use crate::app::{App, Caller};
 use crate::fail::Fail;
+use axum::extract::State;
 use axum::extract::ws::{Message, WebSocket};
-use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode, Uri};
-use axum::response::{IntoResponse as _, Response};
+use axum::http::{HeaderMap, Uri};
 use coder_wire as wire;
 use serde::Deserialize;
 use std::time::Duration;
@@ -54,10 +53,10 @@ pub async fn set_health_settings(
     State(app): State<App>,
     caller: Caller,
     Body(request): Body<wire::HealthSettings>,
-) -> Result<Response, Fail> {
+) -> Result<Either<Reply<wire::HealthSettings>, Empty<304>>, Fail> {
     Ok(match app.health_settings_set(&caller, request).await? {
-        Some(settings) => ok(settings).into_response(),
-        None => StatusCode::NOT_MODIFIED.into_response(),
+        Some(settings) => Either::This(ok(settings)),
+        None => Either::That(Empty),
     })
 }
 
@@ -67,17 +66,18 @@ pub async fn echo(
     caller: Caller,
     headers: HeaderMap,
     upgrade: Upgrade,
-) -> Result<Response, Fail> {
+) -> Result<Raw<Tunnel>, Fail> {
     streams::check_origin(&app, &headers)?;
     app.debug_allowed(&caller)?;
     let upgrade = streams::wanted(upgrade)?;
-    Ok(upgrade.on_upgrade(move |socket| async move {
+    let response = upgrade.on_upgrade(move |socket| async move {
         tokio::select! {
             () = give_back(socket) => {}
             () = tokio::time::sleep(ECHO_PATIENCE) => {}
             () = app.shutdown.cancelled() => {}
         }
-    }))
+    });
+    Ok(response.into())
 }
 
 async fn give_back(mut socket: WebSocket) {

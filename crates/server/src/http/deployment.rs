@@ -1,7 +1,7 @@
 //! What the deployment says about itself.
 
 use super::extract::Body;
-use super::reply::{Reply, message, ok};
+use super::reply::{Raw, Reply, Text, message, ok};
 use crate::app::{App, Caller};
 use crate::fail::Fail;
 use axum::extract::State;
@@ -67,9 +67,9 @@ pub async fn config(
 }
 
 /// Metrics in Prometheus' text format, for those who may read about the deployment.
-pub async fn metrics(State(app): State<App>, caller: Caller) -> Result<impl IntoResponse, Fail> {
+pub async fn metrics(State(app): State<App>, caller: Caller) -> Result<Raw<Text>, Fail> {
     app.deployment_stats(&caller).await?;
-    scrape(&app).await
+    Ok(scrape(&app).await?.into_response().into())
 }
 
 /// The metrics as an answer.

@@ -7,10 +7,12 @@ use crate::fail::{Fail, Kind};
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
+use bytes::Bytes;
 use coder_model::{OrganizationId, UserId};
 use coder_store::{OrganizationKey, OrganizationRow, UserKey, UserRow};
 use coder_wire::{SESSION_TOKEN_COOKIE, SESSION_TOKEN_HEADER};
-use serde::de::DeserializeOwned;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
+use std::marker::PhantomData;
 use uuid::Uuid;
 
 /// The largest JSON body, in bytes.
@@ -102,16 +104,38 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
     type Rejection = Fail;
 
     async fn from_request(request: Request, _: &App) -> Result<Self, Fail> {
-        let bytes = axum::body::to_bytes(request.into_body(), MAX_BODY)
-            .await
-            .map_err(|_| {
-                Fail::new(Kind::TooLarge, "Request body is too large.")
-                    .with_detail(format!("At most {MAX_BODY} bytes are accepted."))
-            })?;
-        serde_json::from_slice(&bytes).map(Self).map_err(|error| {
-            Fail::invalid("Request body must be valid JSON.").with_detail(error.to_string())
-        })
+        from_json(&whole_body(request).await?).map(Self)
     }
+}
+
+/// A JSON body that may be left out.
+pub struct OptionalBody<T>(pub Option<T>);
+
+impl<T: DeserializeOwned> FromRequest<App> for OptionalBody<T> {
+    type Rejection = Fail;
+
+    async fn from_request(request: Request, _: &App) -> Result<Self, Fail> {
+        let bytes = whole_body(request).await?;
+        if bytes.is_empty() {
+            return Ok(Self(None));
+        }
+        from_json(&bytes).map(|body| Self(Some(body)))
+    }
+}
+
+async fn whole_body(request: Request) -> Result<Bytes, Fail> {
+    axum::body::to_bytes(request.into_body(), MAX_BODY)
+        .await
+        .map_err(|_| {
+            Fail::new(Kind::TooLarge, "Request body is too large.")
+                .with_detail(format!("At most {MAX_BODY} bytes are accepted."))
+        })
+}
+
+fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Fail> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        Fail::invalid("Request body must be valid JSON.").with_detail(error.to_string())
+    })
 }
 
 /// The value of a path part by its name in the route.
@@ -146,6 +170,13 @@ macro_rules! path_ids {
 
             async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Fail> {
                 parse_id($part, &path_part(parts, app, $part).await?).map(Self)
+            }
+        }
+
+        #[cfg(test)]
+        impl super::openapi::Input for $name {
+            fn describe(operation: &mut super::openapi::Operation, _: &mut super::openapi::Schemas) {
+                operation.ids.push($part);
             }
         }
     )+};
@@ -214,6 +245,70 @@ impl FromRequestParts<App> for OrganizationPath {
                 OrganizationKey::Id(OrganizationId(id))
             });
         Ok(Self(app.store.organization_get(&caller.actor, key).await?))
+    }
+}
+
+/// A query, read by its keys into a `T`.
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequestParts<App> for Query<T> {
+    type Rejection = Fail;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Fail> {
+        axum::extract::Query::try_from_uri(&parts.uri)
+            .map(|axum::extract::Query(query)| Self(query))
+            .map_err(|error| {
+                Fail::invalid("Query parameters have invalid values.")
+                    .with_detail(error.body_text())
+            })
+    }
+}
+
+/// A switch in a query: on with `true` or `1`, and off with everything else.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Flag(pub bool);
+
+impl<'de> Deserialize<'de> for Flag {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Words;
+        impl Visitor<'_> for Words {
+            type Value = Flag;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("true or false")
+            }
+
+            fn visit_str<E>(self, word: &str) -> Result<Flag, E> {
+                Ok(Flag(matches!(word, "true" | "1")))
+            }
+        }
+        deserializer.deserialize_str(Words)
+    }
+}
+
+/// What is read from a query by hand, with everything wrong said at once.
+pub trait FromQuery: Sized {
+    /// # Errors
+    /// Names every parameter that is wrong.
+    fn parse(query: Option<&str>) -> Result<Self, Fail>;
+}
+
+/// A query that the handler reads once it knows that the caller may ask at all.
+pub struct Asked<T>(Option<String>, PhantomData<fn() -> T>);
+
+impl<T: FromQuery> Asked<T> {
+    /// # Errors
+    /// Those of [`FromQuery::parse`].
+    pub fn read(&self) -> Result<T, Fail> {
+        T::parse(self.0.as_deref())
+    }
+}
+
+impl<T> FromRequestParts<App> for Asked<T> {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Self::Rejection> {
+        Ok(Self(parts.uri.query().map(str::to_owned), PhantomData))
     }
 }
 

@@ -1,23 +1,30 @@
 //! Uploaded archives.
 
-use super::extract::FilePath;
-use super::reply::Reply;
+use super::extract::{FilePath, Query};
+use super::reply::{Binary, Created, Either, Raw, Reply, created, ok};
 use crate::app::files::MAX_UPLOAD;
 use crate::app::{App, Caller};
 use crate::fail::{Fail, Kind};
 use axum::body::Body;
-use axum::extract::{Query, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use coder_wire as wire;
-use std::collections::HashMap;
+use serde::Deserialize;
+
+/// Query of a download.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct DownloadQuery {
+    format: Option<String>,
+}
 
 /// `POST /files`
 pub async fn upload(
     State(app): State<App>,
     caller: Caller,
     request: Request,
-) -> Result<Reply<wire::UploadResponse>, Fail> {
+) -> Result<Either<Created<wire::UploadResponse>, Reply<wire::UploadResponse>>, Fail> {
     let kind = request
         .headers()
         .get(header::CONTENT_TYPE)
@@ -31,14 +38,11 @@ pub async fn upload(
                 .with_detail(format!("At most {MAX_UPLOAD} bytes are accepted."))
         })?;
     let (body, new) = app.file_upload(&caller, &kind, data).await?;
-    Ok(Reply(
-        if new {
-            StatusCode::CREATED
-        } else {
-            StatusCode::OK
-        },
-        body,
-    ))
+    Ok(if new {
+        Either::This(created(body))
+    } else {
+        Either::That(ok(body))
+    })
 }
 
 /// `GET /files/{file}`
@@ -46,15 +50,15 @@ pub async fn download(
     State(app): State<App>,
     caller: Caller,
     file: FilePath,
-    Query(query): Query<HashMap<String, String>>,
-) -> Result<Response, Fail> {
+    Query(query): Query<DownloadQuery>,
+) -> Result<Raw<Binary>, Fail> {
     let (kind, data) = app
-        .file_download(&caller, file.0, query.get("format").map(String::as_str))
+        .file_download(&caller, file.0, query.format.as_deref())
         .await?;
     let mut response = Response::new(Body::from(data));
     response.headers_mut().insert(
         header::CONTENT_TYPE,
         HeaderValue::from_str(&kind).map_err(Fail::internal)?,
     );
-    Ok(response)
+    Ok(response.into())
 }

@@ -1,7 +1,8 @@
 //! The answer to `…/logs` of versions, dry runs and builds: a list, plain text, or a WebSocket with
 //! one line in each frame that closes normally when the job has ended.
 
-use super::reply::ok;
+use super::extract::{Asked, FromQuery};
+use super::reply::{Raw, Reply, Socket, Text, ok};
 use super::streams::{self, check_origin};
 use crate::app::job_logs::{Follower, LogQuery, as_text};
 use crate::app::{App, Caller};
@@ -9,9 +10,22 @@ use crate::fail::Fail;
 use axum::extract::FromRequestParts;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use axum::http::request::Parts;
-use axum::http::{Uri, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::IntoResponse as _;
 use coder_model::JobId;
+use coder_wire as wire;
+
+/// What a log is answered with.
+pub type Answer = Raw<(
+    Reply<Vec<wire::ProvisionerJobLog>>,
+    Text,
+    Socket<wire::ProvisionerJobLog>,
+)>;
+
+impl FromQuery for LogQuery {
+    fn parse(query: Option<&str>) -> Result<Self, Fail> {
+        Self::parse(query)
+    }
+}
 
 /// How the request asked to become a WebSocket, if it did, and whether the page that it came from
 /// is one of ours: browsers send cookies along from any page.
@@ -39,10 +53,10 @@ pub async fn answer(
     app: &App,
     caller: &Caller,
     job: JobId,
-    uri: &Uri,
+    query: Asked<LogQuery>,
     upgrade: Upgrade,
-) -> Result<Response, Fail> {
-    let asked = LogQuery::parse(uri.query())?;
+) -> Result<Answer, Fail> {
+    let asked = query.read()?;
     if asked.follow {
         let follower = app.job_log_follow(caller, job, asked).await?;
         upgrade.origin?;
@@ -53,14 +67,14 @@ pub async fn answer(
         let app = app.clone();
         return Ok(upgrade
             .on_upgrade(move |socket| send(app, socket, follower))
-            .into_response());
+            .into());
     }
     let lines = app.job_log_list(caller, job, asked).await?;
     if asked.text {
         let text: String = lines.iter().map(as_text).collect();
-        return Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response());
+        return Ok(Text(text).into_response().into());
     }
-    Ok(ok(lines).into_response())
+    Ok(ok(lines).into_response().into())
 }
 
 /// Sends lines until the job ends, the client leaves or the server shuts down.

@@ -1,24 +1,28 @@
 //! Provisioner jobs and daemons of an organization, and the script that starts agents.
 
-use super::extract::{JobPath, OrganizationPath};
-use super::reply::{Reply, ok};
+use super::extract::{Asked, FromQuery, JobPath, OrganizationPath};
+use super::reply::{Reply, Text, ok};
 use crate::app::jobs::JobQuery;
 use crate::app::{App, Caller};
 use crate::fail::Fail;
 use axum::extract::{Path, State};
-use axum::http::{Uri, header};
-use axum::response::IntoResponse;
 use coder_wire as wire;
+
+impl FromQuery for JobQuery {
+    fn parse(query: Option<&str>) -> Result<Self, Fail> {
+        Self::parse(query)
+    }
+}
 
 /// `GET /organizations/{organization}/provisionerdaemons`
 pub async fn daemons(
     State(app): State<App>,
     caller: Caller,
     organization: OrganizationPath,
-    uri: Uri,
+    query: Asked<JobQuery>,
 ) -> Result<Reply<Vec<wire::ProvisionerDaemon>>, Fail> {
     Ok(ok(app
-        .daemon_list(&caller, organization.0.id, JobQuery::parse(uri.query())?)
+        .daemon_list(&caller, organization.0.id, query.read()?)
         .await?))
 }
 
@@ -27,10 +31,10 @@ pub async fn list(
     State(app): State<App>,
     caller: Caller,
     organization: OrganizationPath,
-    uri: Uri,
+    query: Asked<JobQuery>,
 ) -> Result<Reply<Vec<wire::ProvisionerJob>>, Fail> {
     Ok(ok(app
-        .job_list(&caller, organization.0.id, JobQuery::parse(uri.query())?)
+        .job_list(&caller, organization.0.id, query.read()?)
         .await?))
 }
 
@@ -48,9 +52,6 @@ pub async fn get(
 pub async fn init_script(
     State(app): State<App>,
     Path((os, arch)): Path<(String, String)>,
-) -> Result<impl IntoResponse, Fail> {
-    Ok((
-        [(header::CONTENT_TYPE, "text/plain; charset=utf-8")],
-        app.init_script(&os, &arch)?,
-    ))
+) -> Result<Text, Fail> {
+    app.init_script(&os, &arch).map(Text)
 }

@@ -1,13 +1,12 @@
 //! The inbox, and which notifications users want.
 
-use super::extract::{Body, UserPath, parse_id};
-use super::reply::{Reply, ok};
+use super::extract::{Body, Query, UserPath, parse_id};
+use super::reply::{Empty, NoContent, Raw, Reply, Socket, ok};
 use super::streams::{self, Upgrade};
 use crate::app::{App, Caller};
 use crate::fail::{Checks, Fail};
-use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
 use coder_store::InboxFilter;
 use coder_wire as wire;
 use futures_util::StreamExt as _;
@@ -71,9 +70,9 @@ pub async fn set_preferences(
 }
 
 /// Sends the caller a message.
-pub async fn test(State(app): State<App>, caller: Caller) -> Result<StatusCode, Fail> {
+pub async fn test(State(app): State<App>, caller: Caller) -> Result<Empty<200>, Fail> {
     app.notification_test(&caller).await?;
-    Ok(StatusCode::OK)
+    Ok(Empty)
 }
 
 /// Query of the inbox.
@@ -150,13 +149,13 @@ pub async fn watch(
     Query(query): Query<InboxQuery>,
     headers: HeaderMap,
     upgrade: Upgrade,
-) -> Result<Response, Fail> {
+) -> Result<Raw<Socket<wire::GetInboxNotificationResponse>>, Fail> {
     streams::check_origin(&app, &headers)?;
     let filter = query.filter()?;
     let upgrade = streams::wanted(upgrade)?;
     let messages = app.inbox_watch(caller, filter).await?;
     let messages = messages.map(|item| serde_json::to_vec(&item?).map_err(Fail::internal));
-    Ok(streams::bare(&app, upgrade, messages))
+    Ok(streams::bare(&app, upgrade, messages).into())
 }
 
 /// Marks one message read or unread.
@@ -172,7 +171,7 @@ pub async fn mark(
 }
 
 /// Marks all messages read.
-pub async fn mark_all(State(app): State<App>, caller: Caller) -> Result<StatusCode, Fail> {
+pub async fn mark_all(State(app): State<App>, caller: Caller) -> Result<NoContent, Fail> {
     app.inbox_mark_all(&caller).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(Empty)
 }

@@ -1,12 +1,11 @@
 //! Organizations, members and roles.
 
 use super::extract::{Body, Listing, OrganizationPath, UserPath};
-use super::reply::{Reply, ok};
+use super::reply::{Empty, NoContent, Reply, ok};
 use crate::app::organizations::organization;
 use crate::app::{App, Caller};
 use crate::fail::Fail;
 use axum::extract::State;
-use axum::http::StatusCode;
 use coder_wire as wire;
 
 /// All organizations that the caller may read.
@@ -84,9 +83,9 @@ pub async fn remove_member(
     caller: Caller,
     OrganizationPath(row): OrganizationPath,
     UserPath(user): UserPath,
-) -> Result<StatusCode, Fail> {
+) -> Result<NoContent, Fail> {
     app.member_remove(&caller, &row, &user).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(Empty)
 }
 
 /// Replaces a member's roles.

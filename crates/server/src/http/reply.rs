@@ -1,4 +1,7 @@
 //! How answers look on the wire: JSON with escaped markup, and failures as the API's envelope.
+//!
+//! What an answer is and its status stand in its type, so that the description of the API can be read
+//! from the handlers' signatures. No handler sets a status by hand.
 
 use crate::fail::{Fail, Kind};
 use axum::body::Body;
@@ -6,18 +9,55 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use coder_wire as wire;
 use serde::Serialize;
+use std::marker::PhantomData;
 
 /// A JSON answer with a status.
-pub struct Reply<T>(pub StatusCode, pub T);
+pub struct Reply<T, const STATUS: u16 = 200>(pub T);
+
+/// A JSON answer with status 201.
+pub type Created<T> = Reply<T, 201>;
+
+/// An answer without a body.
+pub struct Empty<const STATUS: u16>;
+
+/// Status 204.
+pub type NoContent = Empty<204>;
+
+/// One answer or the other.
+pub enum Either<A, B> {
+    /// The first.
+    This(A),
+    /// The second.
+    That(B),
+}
+
+/// Plain text.
+pub struct Text(pub String);
+
+/// An answer that is written by hand. What it is stands in its type: one of the kinds below, [`Text`],
+/// [`Reply`], or several of them.
+pub struct Raw<A>(Response, PhantomData<fn() -> A>);
+
+/// Server-sent events, each with a `T`.
+pub struct Events<T>(PhantomData<T>);
+
+/// A WebSocket with a `T` as JSON in each message.
+pub struct Socket<T>(PhantomData<T>);
+
+/// A WebSocket that carries bytes.
+pub struct Tunnel;
+
+/// A file's bytes.
+pub struct Binary;
 
 /// A JSON answer with status 200.
 pub fn ok<T>(body: T) -> Reply<T> {
-    Reply(StatusCode::OK, body)
+    Reply(body)
 }
 
 /// A JSON answer with status 201.
-pub fn created<T>(body: T) -> Reply<T> {
-    Reply(StatusCode::CREATED, body)
+pub fn created<T>(body: T) -> Created<T> {
+    Reply(body)
 }
 
 /// Status 200 with only a message.
@@ -67,12 +107,54 @@ pub fn json_bytes(status: StatusCode, body: impl Into<Body>) -> Response {
     response
 }
 
-impl<T: Serialize> IntoResponse for Reply<T> {
+/// A status that stands in a type.
+fn fixed<const STATUS: u16>() -> StatusCode {
+    StatusCode::from_u16(STATUS).expect("statuses in types are real ones")
+}
+
+impl<T: Serialize, const STATUS: u16> IntoResponse for Reply<T, STATUS> {
     fn into_response(self) -> Response {
-        match render(&self.1) {
-            Ok(body) => json_bytes(self.0, body),
+        match render(&self.0) {
+            Ok(body) => json_bytes(fixed::<STATUS>(), body),
             Err(error) => Fail::internal(error).into_response(),
         }
+    }
+}
+
+impl<const STATUS: u16> IntoResponse for Empty<STATUS> {
+    fn into_response(self) -> Response {
+        fixed::<STATUS>().into_response()
+    }
+}
+
+impl<A: IntoResponse, B: IntoResponse> IntoResponse for Either<A, B> {
+    fn into_response(self) -> Response {
+        match self {
+            Self::This(answer) => answer.into_response(),
+            Self::That(answer) => answer.into_response(),
+        }
+    }
+}
+
+impl IntoResponse for Text {
+    fn into_response(self) -> Response {
+        (
+            [(header::CONTENT_TYPE, "text/plain; charset=utf-8")],
+            self.0,
+        )
+            .into_response()
+    }
+}
+
+impl<A> From<Response> for Raw<A> {
+    fn from(response: Response) -> Self {
+        Self(response, PhantomData)
+    }
+}
+
+impl<A> IntoResponse for Raw<A> {
+    fn into_response(self) -> Response {
+        self.0
     }
 }
 

@@ -1,13 +1,13 @@
 //! Every route of the server, grouped by who calls it. Start reading here.
 
+// `Router` and the methods come from above, because the description of the API reads this table with its own.
+use super::{Router, any, get, patch, post, put};
 use super::{
     agent_side, agents, audit, builds, debug, deployment, files, jobs, notifications,
     organizations, path_apps, static_files, template_versions, templates, tokens, tunnels, users,
     workspaces,
 };
 use crate::app::App;
-use axum::Router;
-use axum::routing::{any, get, patch, post, put};
 
 /// All routes.
 pub fn all() -> Router<App> {

@@ -1,16 +1,24 @@
 //! Template versions and their dry runs.
 
-use super::extract::{Body, JobPath, Listing, OrganizationPath, TemplatePath, VersionPath};
+use super::extract::{
+    Asked, Body, Flag, JobPath, Listing, OrganizationPath, Query, TemplatePath, VersionPath,
+};
 use super::job_logs::{self, Upgrade};
-use super::reply::{Reply, created, message, ok};
+use super::reply::{Created, Either, Empty, NoContent, Reply, created, message, ok};
+use crate::app::job_logs::LogQuery;
 use crate::app::{App, Caller, views};
 use crate::fail::Fail;
-use axum::extract::{Path, Query, State};
-use axum::http::{StatusCode, Uri};
-use axum::response::{IntoResponse as _, Response};
+use axum::extract::{Path, State};
 use coder_store::VersionKey;
 use coder_wire as wire;
-use std::collections::HashMap;
+use serde::Deserialize;
+
+/// Query of the versions of a template.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ListQuery {
+    include_archived: Flag,
+}
 
 const CANCELED: &str = "Job has been marked as canceled...";
 
@@ -20,7 +28,7 @@ pub async fn create(
     caller: Caller,
     organization: OrganizationPath,
     Body(request): Body<wire::CreateTemplateVersionRequest>,
-) -> Result<Reply<wire::TemplateVersion>, Fail> {
+) -> Result<Created<wire::TemplateVersion>, Fail> {
     app.version_create(&caller, &organization.0, request)
         .await
         .map(created)
@@ -32,12 +40,9 @@ pub async fn list(
     caller: Caller,
     template: TemplatePath,
     page: Listing,
-    Query(query): Query<HashMap<String, String>>,
+    Query(query): Query<ListQuery>,
 ) -> Result<Reply<Vec<wire::TemplateVersion>>, Fail> {
-    let archived = query
-        .get("include_archived")
-        .is_some_and(|v| matches!(v.as_str(), "true" | "1"));
-    app.version_list(&caller, template.0, archived, &page)
+    app.version_list(&caller, template.0, query.include_archived.0, &page)
         .await
         .map(ok)
 }
@@ -73,15 +78,12 @@ pub async fn previous(
     caller: Caller,
     organization: OrganizationPath,
     Path((_, template, name)): Path<(String, String, String)>,
-) -> Result<Response, Fail> {
+) -> Result<Either<Reply<wire::TemplateVersion>, NoContent>, Fail> {
     let row = app
         .version_by_names(&caller, &organization.0, &template, &name)
         .await?;
     let found = app.version_previous(&caller, &row).await?;
-    Ok(found.map_or_else(
-        || StatusCode::NO_CONTENT.into_response(),
-        |version| ok(version).into_response(),
-    ))
+    Ok(found.map_or_else(|| Either::That(Empty), |version| Either::This(ok(version))))
 }
 
 /// `GET /templateversions/{templateversion}`
@@ -144,11 +146,11 @@ pub async fn logs(
     State(app): State<App>,
     caller: Caller,
     version: VersionPath,
-    uri: Uri,
+    query: Asked<LogQuery>,
     upgrade: Upgrade,
-) -> Result<Response, Fail> {
+) -> Result<job_logs::Answer, Fail> {
     let version = app.version_get(&caller, VersionKey::Id(version.0)).await?;
-    job_logs::answer(&app, &caller, version.job.id.into(), &uri, upgrade).await
+    job_logs::answer(&app, &caller, version.job.id.into(), query, upgrade).await
 }
 
 /// `GET /templateversions/{templateversion}/resources`
@@ -213,7 +215,7 @@ pub async fn dry_run(
     caller: Caller,
     version: VersionPath,
     Body(request): Body<wire::CreateTemplateVersionDryRunRequest>,
-) -> Result<Reply<wire::ProvisionerJob>, Fail> {
+) -> Result<Created<wire::ProvisionerJob>, Fail> {
     app.dry_run_create(&caller, version.0, request)
         .await
         .map(created)
@@ -246,11 +248,11 @@ pub async fn dry_run_logs(
     caller: Caller,
     version: VersionPath,
     job: JobPath,
-    uri: Uri,
+    query: Asked<LogQuery>,
     upgrade: Upgrade,
-) -> Result<Response, Fail> {
+) -> Result<job_logs::Answer, Fail> {
     let job = app.dry_run_job(&caller, version.0, job.0).await?;
-    job_logs::answer(&app, &caller, job.id, &uri, upgrade).await
+    job_logs::answer(&app, &caller, job.id, query, upgrade).await
 }
 
 /// `GET /templateversions/{templateversion}/dry-run/{job}/resources`

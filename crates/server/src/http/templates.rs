@@ -1,19 +1,26 @@
 //! Templates and their starters.
 
-use super::extract::{Body, Listing, OrganizationPath, TemplatePath};
-use super::reply::{Reply, created, message, ok};
+use super::extract::{Body, Listing, OrganizationPath, Query, TemplatePath};
+use super::reply::{Created, Reply, created, message, ok};
 use crate::app::templates::DailyUsersResponse;
 use crate::app::{App, Caller};
 use crate::fail::Fail;
 use crate::starters;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use coder_store::TemplateKey;
 use coder_wire as wire;
-use std::collections::HashMap;
+use serde::Deserialize;
+
+/// Query of the users by day.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct DailyUsersQuery {
+    tz_offset: Option<String>,
+}
 
 /// `GET /templates/examples` and the same of an organization.
-pub async fn examples(_: Caller) -> Reply<&'static [wire::TemplateExample]> {
-    ok(starters::examples())
+pub async fn examples(_: Caller) -> Reply<Vec<wire::TemplateExample>> {
+    ok(starters::examples().to_vec())
 }
 
 /// `GET /templates`
@@ -43,7 +50,7 @@ pub async fn create(
     caller: Caller,
     organization: OrganizationPath,
     Body(request): Body<wire::CreateTemplateRequest>,
-) -> Result<Reply<wire::Template>, Fail> {
+) -> Result<Created<wire::Template>, Fail> {
     app.template_create(&caller, &organization.0, request)
         .await
         .map(created)
@@ -122,11 +129,9 @@ pub async fn daily_users(
     State(app): State<App>,
     caller: Caller,
     template: TemplatePath,
-    Query(query): Query<HashMap<String, String>>,
+    Query(query): Query<DailyUsersQuery>,
 ) -> Result<Reply<DailyUsersResponse>, Fail> {
-    let offset = query
-        .get("tz_offset")
-        .map_or(Ok(0), |text| text.parse::<i32>());
+    let offset = query.tz_offset.map_or(Ok(0), |text| text.parse::<i32>());
     let offset = offset.map_err(|_| {
         Fail::field(
             "Query parameters have invalid values.",

@@ -1,11 +1,10 @@
 //! API tokens and session keys.
 
-use super::extract::{Body, UserPath};
-use super::reply::{Reply, created, ok};
+use super::extract::{Body, Query, UserPath};
+use super::reply::{Created, Empty, NoContent, Reply, created, ok};
 use crate::app::{App, Caller};
 use crate::fail::Fail;
-use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
+use axum::extract::{Path, State};
 use coder_wire as wire;
 use serde::Deserialize;
 
@@ -35,7 +34,7 @@ pub async fn create(
     caller: Caller,
     UserPath(user): UserPath,
     Body(request): Body<wire::CreateTokenRequest>,
-) -> Result<Reply<wire::GenerateApiKeyResponse>, Fail> {
+) -> Result<Created<wire::GenerateApiKeyResponse>, Fail> {
     app.token_create(&caller, &user, request).await.map(created)
 }
 
@@ -44,7 +43,7 @@ pub async fn create_session_key(
     State(app): State<App>,
     caller: Caller,
     UserPath(user): UserPath,
-) -> Result<Reply<wire::GenerateApiKeyResponse>, Fail> {
+) -> Result<Created<wire::GenerateApiKeyResponse>, Fail> {
     app.session_key_create(&caller, &user).await.map(created)
 }
 
@@ -77,9 +76,9 @@ pub async fn delete(
     State(app): State<App>,
     caller: Caller,
     Path((_, id)): Path<(String, String)>,
-) -> Result<StatusCode, Fail> {
+) -> Result<NoContent, Fail> {
     app.key_delete(&caller, &id).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(Empty)
 }
 
 /// Ends a key.
@@ -87,7 +86,7 @@ pub async fn expire(
     State(app): State<App>,
     caller: Caller,
     Path((_, id)): Path<(String, String)>,
-) -> Result<StatusCode, Fail> {
+) -> Result<NoContent, Fail> {
     app.key_expire(&caller, &id).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(Empty)
 }

@@ -1,14 +1,15 @@
 //! Byte streams into workspaces over WebSockets: ports, terminals, and what other replicas pass on.
 
 use super::agent_side::query_value;
-use super::extract::{AgentPath, header_text};
+use super::extract::{AgentPath, Asked, FromQuery, header_text};
+use super::reply::{Raw, Tunnel};
 use super::streams::{Ready, Upgrade, check_origin, wanted};
 use crate::agents::splice::{Ends, splice};
 use crate::agents::{DialFail, DialStream, Frames, relay};
 use crate::app::{App, Caller};
 use crate::fail::{Fail, Kind};
+use axum::extract::State;
 use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use coder_model::{Action, AgentId};
@@ -19,6 +20,15 @@ use uuid::Uuid;
 
 /// The largest message that is accepted.
 const MAX_MESSAGE: usize = 16 << 20;
+
+/// The port of an agent that is to be dialed.
+pub struct Port(u16);
+
+impl FromQuery for Port {
+    fn parse(query: Option<&str>) -> Result<Self, Fail> {
+        port_of(query).map(Self)
+    }
+}
 
 fn port_of(query: Option<&str>) -> Result<u16, Fail> {
     let text = query_value(query, "port").unwrap_or_default();
@@ -62,27 +72,27 @@ pub async fn dial(
     State(app): State<App>,
     caller: Caller,
     AgentPath(id): AgentPath,
-    RawQuery(query): RawQuery,
+    query: Asked<Port>,
     headers: HeaderMap,
     upgrade: Upgrade,
-) -> Result<Response, Fail> {
+) -> Result<Raw<Tunnel>, Fail> {
     let agent = app.agent_of(&caller, id, Action::Ssh).await?;
-    let port = port_of(query.as_deref())?;
+    let Port(port) = query.read()?;
     check_origin(&app, &headers)?;
     let upgrade = wanted(upgrade)?;
     let stream = app.dial(agent.id, port).await?;
-    Ok(join(app, upgrade, stream))
+    Ok(join(app, upgrade, stream).into())
 }
 
 /// A connection that another replica asks for. It is never passed on to a third.
 pub async fn relayed_dial(
     State(app): State<App>,
     AgentPath(id): AgentPath,
-    RawQuery(query): RawQuery,
+    query: Asked<Port>,
     headers: HeaderMap,
     upgrade: Upgrade,
-) -> Result<Response, Fail> {
-    let port = port_of(query.as_deref())?;
+) -> Result<Raw<Tunnel>, Fail> {
+    let Port(port) = query.read()?;
     let token = header_text(&headers, relay::TOKEN_HEADER).unwrap_or_default();
     if !relay::authenticate(app.store.keys(), &token, id, port) {
         return Err(Fail::new(
@@ -98,12 +108,12 @@ pub async fn relayed_dial(
         }
         other => other.into(),
     })?;
-    Ok(join(app, upgrade, stream))
+    Ok(join(app, upgrade, stream).into())
 }
 
 /// What a terminal's client asks for.
 #[derive(Debug, PartialEq, Eq)]
-struct Terminal {
+pub struct Terminal {
     id: Uuid,
     height: u16,
     width: u16,
@@ -113,7 +123,7 @@ struct Terminal {
     backend_type: String,
 }
 
-impl Terminal {
+impl FromQuery for Terminal {
     fn parse(query: Option<&str>) -> Result<Self, Fail> {
         let mut wrong = Fail::invalid("Query parameters have invalid values.");
         let text = |name: &str| query_value(query, name).unwrap_or_default();
@@ -161,7 +171,9 @@ impl Terminal {
             _ => Err(wrong),
         }
     }
+}
 
+impl Terminal {
     /// The first bytes on the connection: a length and the request as JSON.
     fn greeting(&self) -> Vec<u8> {
         let json = serde_json::json!({
@@ -179,12 +191,12 @@ pub async fn terminal(
     State(app): State<App>,
     caller: Caller,
     AgentPath(id): AgentPath,
-    RawQuery(query): RawQuery,
+    query: Asked<Terminal>,
     headers: HeaderMap,
     upgrade: Upgrade,
-) -> Result<Response, Fail> {
+) -> Result<Raw<Tunnel>, Fail> {
     let agent = app.agent_of(&caller, id, Action::Ssh).await?;
-    let terminal = Terminal::parse(query.as_deref())?;
+    let terminal = query.read()?;
     if terminal.greeting().len() > usize::from(u16::MAX) {
         return Err(Fail::field(
             "Query parameters have invalid values.",
@@ -194,7 +206,7 @@ pub async fn terminal(
     }
     check_origin(&app, &headers)?;
     let upgrade = wanted(upgrade)?.with(sized);
-    Ok(upgrade.on_upgrade(move |socket| async move {
+    let response = upgrade.on_upgrade(move |socket| async move {
         // Browsers cannot read the answer to a failed upgrade, so the reason travels in the close frame.
         let mut stream = match open_terminal(&app, &agent, &terminal).await {
             Ok(stream) => stream,
@@ -214,7 +226,8 @@ pub async fn terminal(
                 }
             }
         }
-    }))
+    });
+    Ok(response.into())
 }
 
 async fn open_terminal(

@@ -1,13 +1,13 @@
 //! Users and sessions.
 
 use super::extract::{Body, Listing, UserPath};
-use super::reply::{Reply, created, message, ok};
+use super::reply::{Created, Empty, NoContent, Raw, Reply, created, message, ok};
 use crate::app::users::{user, validate_password as check_password};
 use crate::app::{App, Caller, Origin};
 use crate::fail::{Fail, Kind};
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::http::{HeaderValue, header};
+use axum::response::IntoResponse as _;
 use coder_model::states::UserStatus;
 use coder_wire as wire;
 
@@ -27,7 +27,7 @@ pub async fn create_first(
     State(app): State<App>,
     origin: Origin,
     Body(request): Body<wire::CreateFirstUserRequest>,
-) -> Result<Reply<wire::CreateFirstUserResponse>, Fail> {
+) -> Result<Created<wire::CreateFirstUserResponse>, Fail> {
     app.user_create_first(&origin, request).await.map(created)
 }
 
@@ -41,7 +41,7 @@ pub async fn login(
     State(app): State<App>,
     origin: Origin,
     Body(request): Body<wire::LoginWithPasswordRequest>,
-) -> Result<Response, Fail> {
+) -> Result<Raw<Created<wire::LoginWithPasswordResponse>>, Fail> {
     let session = app.session_login(&origin, request).await?;
     let cookie = session_cookie(
         &app,
@@ -50,17 +50,20 @@ pub async fn login(
     );
     let mut response = created(session).into_response();
     response.headers_mut().append(header::SET_COOKIE, cookie);
-    Ok(response)
+    Ok(response.into())
 }
 
 /// Ends the session.
-pub async fn logout(State(app): State<App>, caller: Caller) -> Result<Response, Fail> {
+pub async fn logout(
+    State(app): State<App>,
+    caller: Caller,
+) -> Result<Raw<Reply<wire::Response>>, Fail> {
     app.session_logout(&caller).await?;
     let mut response = message("Logged out!").into_response();
     response
         .headers_mut()
         .append(header::SET_COOKIE, session_cookie(&app, "", 0));
-    Ok(response)
+    Ok(response.into())
 }
 
 fn session_cookie(app: &App, token: &str, max_age: u64) -> HeaderValue {
@@ -99,7 +102,7 @@ pub async fn create(
     State(app): State<App>,
     caller: Caller,
     Body(request): Body<wire::CreateUserRequestWithOrgs>,
-) -> Result<Reply<wire::User>, Fail> {
+) -> Result<Created<wire::User>, Fail> {
     app.user_create(&caller, request).await.map(created)
 }
 
@@ -156,9 +159,9 @@ pub async fn set_password(
     caller: Caller,
     UserPath(row): UserPath,
     Body(request): Body<wire::UpdateUserPasswordRequest>,
-) -> Result<StatusCode, Fail> {
+) -> Result<NoContent, Fail> {
     app.user_set_password(&caller, &row, request).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(Empty)
 }
 
 /// A user's roles.

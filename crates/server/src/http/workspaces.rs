@@ -1,24 +1,32 @@
 //! Workspaces, their settings, shared ports and watchers.
 
-use super::extract::{AgentPath, Body, Listing, UserPath, WorkspacePath};
-use super::reply::{Reply, created, message, ok};
+use super::extract::{
+    AgentPath, Body, Flag, Listing, OptionalBody, Query, UserPath, WorkspacePath,
+};
+use super::reply::{
+    Created, Either, Empty, Events, NoContent, Raw, Reply, Socket, created, message, ok,
+};
 use super::streams::{self, Upgrade};
 use crate::app::{App, Caller};
 use crate::fail::Fail;
-use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse as _, Response};
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
 use coder_wire as wire;
 use futures_util::StreamExt as _;
-use std::collections::HashMap;
+use serde::Deserialize;
 
-/// A query by its keys.
-type Params = Query<HashMap<String, String>>;
+/// Query of one workspace.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct WorkspaceQuery {
+    include_deleted: Flag,
+}
 
-fn flag(query: &HashMap<String, String>, key: &str) -> bool {
-    query
-        .get(key)
-        .is_some_and(|v| matches!(v.as_str(), "true" | "1"))
+/// Query of the values that a user gave before.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct AutofillQuery {
+    template_id: Option<String>,
 }
 
 /// `GET /workspaces`
@@ -36,7 +44,7 @@ pub async fn create(
     caller: Caller,
     user: UserPath,
     Body(request): Body<wire::CreateWorkspaceRequest>,
-) -> Result<Reply<wire::Workspace>, Fail> {
+) -> Result<Created<wire::Workspace>, Fail> {
     app.workspace_create(&caller, &user.0, request)
         .await
         .map(created)
@@ -47,9 +55,9 @@ pub async fn get(
     State(app): State<App>,
     caller: Caller,
     workspace: WorkspacePath,
-    Query(query): Params,
+    Query(query): Query<WorkspaceQuery>,
 ) -> Result<Reply<wire::Workspace>, Fail> {
-    app.workspace_get(&caller, workspace.0, flag(&query, "include_deleted"))
+    app.workspace_get(&caller, workspace.0, query.include_deleted.0)
         .await
         .map(ok)
 }
@@ -60,9 +68,9 @@ pub async fn get_by_name(
     caller: Caller,
     user: UserPath,
     Path((_, name)): Path<(String, String)>,
-    Query(query): Params,
+    Query(query): Query<WorkspaceQuery>,
 ) -> Result<Reply<wire::Workspace>, Fail> {
-    app.workspace_by_name(&caller, user.0.id, &name, flag(&query, "include_deleted"))
+    app.workspace_by_name(&caller, user.0.id, &name, query.include_deleted.0)
         .await
         .map(ok)
 }
@@ -73,9 +81,9 @@ pub async fn rename(
     caller: Caller,
     workspace: WorkspacePath,
     Body(request): Body<wire::UpdateWorkspaceRequest>,
-) -> Result<StatusCode, Fail> {
+) -> Result<NoContent, Fail> {
     app.workspace_rename(&caller, workspace.0, request).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(Empty)
 }
 
 /// `PUT /workspaces/{workspace}/autostart`
@@ -84,10 +92,10 @@ pub async fn set_autostart(
     caller: Caller,
     workspace: WorkspacePath,
     Body(request): Body<wire::UpdateWorkspaceAutostartRequest>,
-) -> Result<StatusCode, Fail> {
+) -> Result<NoContent, Fail> {
     app.workspace_set_autostart(&caller, workspace.0, request)
         .await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(Empty)
 }
 
 /// `PUT /workspaces/{workspace}/ttl`
@@ -96,9 +104,9 @@ pub async fn set_ttl(
     caller: Caller,
     workspace: WorkspacePath,
     Body(request): Body<wire::UpdateWorkspaceTtlRequest>,
-) -> Result<StatusCode, Fail> {
+) -> Result<NoContent, Fail> {
     app.workspace_set_ttl(&caller, workspace.0, request).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(Empty)
 }
 
 /// `PUT /workspaces/{workspace}/extend`
@@ -122,13 +130,13 @@ pub async fn set_dormant(
     caller: Caller,
     workspace: WorkspacePath,
     Body(request): Body<wire::UpdateWorkspaceDormancy>,
-) -> Result<Response, Fail> {
+) -> Result<Either<Reply<wire::Workspace>, Empty<304>>, Fail> {
     let changed = app
         .workspace_set_dormant(&caller, workspace.0, request)
         .await?;
     Ok(changed.map_or_else(
-        || StatusCode::NOT_MODIFIED.into_response(),
-        |workspace| ok(workspace).into_response(),
+        || Either::That(Empty),
+        |workspace| Either::This(ok(workspace)),
     ))
 }
 
@@ -137,10 +145,10 @@ pub async fn favor(
     State(app): State<App>,
     caller: Caller,
     workspace: WorkspacePath,
-) -> Result<StatusCode, Fail> {
+) -> Result<NoContent, Fail> {
     app.workspace_set_favorite(&caller, workspace.0, true)
         .await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(Empty)
 }
 
 /// `DELETE /workspaces/{workspace}/favorite`
@@ -148,10 +156,10 @@ pub async fn unfavor(
     State(app): State<App>,
     caller: Caller,
     workspace: WorkspacePath,
-) -> Result<StatusCode, Fail> {
+) -> Result<NoContent, Fail> {
     app.workspace_set_favorite(&caller, workspace.0, false)
         .await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(Empty)
 }
 
 /// `PUT /workspaces/{workspace}/autoupdates`
@@ -160,10 +168,10 @@ pub async fn set_automatic_updates(
     caller: Caller,
     workspace: WorkspacePath,
     Body(request): Body<wire::UpdateWorkspaceAutomaticUpdatesRequest>,
-) -> Result<StatusCode, Fail> {
+) -> Result<NoContent, Fail> {
     app.workspace_set_automatic_updates(&caller, workspace.0, request)
         .await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(Empty)
 }
 
 /// `POST /workspaces/{workspace}/usage`; the body may be empty.
@@ -171,18 +179,11 @@ pub async fn usage(
     State(app): State<App>,
     caller: Caller,
     workspace: WorkspacePath,
-    body: bytes::Bytes,
-) -> Result<StatusCode, Fail> {
-    let request = if body.is_empty() {
-        Ok(wire::PostWorkspaceUsageRequest::default())
-    } else {
-        serde_json::from_slice(&body)
-    };
-    let request = request.map_err(|error| {
-        Fail::invalid("Request body must be valid JSON.").with_detail(error.to_string())
-    })?;
-    app.workspace_usage(&caller, workspace.0, request).await?;
-    Ok(StatusCode::NO_CONTENT)
+    OptionalBody(request): OptionalBody<wire::PostWorkspaceUsageRequest>,
+) -> Result<NoContent, Fail> {
+    app.workspace_usage(&caller, workspace.0, request.unwrap_or_default())
+        .await?;
+    Ok(Empty)
 }
 
 /// `GET /workspaces/{workspace}/resolve-autostart`
@@ -210,15 +211,11 @@ pub async fn autofill(
     State(app): State<App>,
     caller: Caller,
     user: UserPath,
-    Query(query): Params,
+    Query(query): Query<AutofillQuery>,
 ) -> Result<Reply<Vec<wire::UserParameter>>, Fail> {
-    app.workspace_autofill(
-        &caller,
-        &user.0,
-        query.get("template_id").map(String::as_str),
-    )
-    .await
-    .map(ok)
+    app.workspace_autofill(&caller, &user.0, query.template_id.as_deref())
+        .await
+        .map(ok)
 }
 
 /// `GET /workspaces/{workspace}/watch`
@@ -226,9 +223,9 @@ pub async fn watch(
     State(app): State<App>,
     caller: Caller,
     workspace: WorkspacePath,
-) -> Result<Response, Fail> {
+) -> Result<Raw<Events<wire::Workspace>>, Fail> {
     let changes = app.workspace_watch(caller, workspace.0).await?.map(json);
-    Ok(streams::sse(&app, changes))
+    Ok(streams::sse(&app, changes).into())
 }
 
 /// `GET /workspaces/{workspace}/watch-ws`
@@ -238,10 +235,10 @@ pub async fn watch_ws(
     workspace: WorkspacePath,
     headers: HeaderMap,
     upgrade: Upgrade,
-) -> Result<Response, Fail> {
+) -> Result<Raw<Socket<wire::ServerSentEvent>>, Fail> {
     streams::check_origin(&app, &headers)?;
     let changes = app.workspace_watch(caller, workspace.0).await?.map(json);
-    Ok(streams::one_way(&app, streams::wanted(upgrade)?, changes))
+    Ok(streams::one_way(&app, streams::wanted(upgrade)?, changes).into())
 }
 
 fn json(item: Result<wire::Workspace, Fail>) -> streams::Item {
@@ -275,10 +272,10 @@ pub async fn unshare_port(
     caller: Caller,
     workspace: WorkspacePath,
     Body(request): Body<wire::DeleteWorkspaceAgentPortShareRequest>,
-) -> Result<StatusCode, Fail> {
+) -> Result<Empty<200>, Fail> {
     app.port_share_delete(&caller, workspace.0, &request)
         .await?;
-    Ok(StatusCode::OK)
+    Ok(Empty)
 }
 
 /// `GET /workspaceagents/{workspaceagent}`
