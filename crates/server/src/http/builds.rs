@@ -26,7 +26,7 @@ pub struct CancelQuery {
     expect_status: Option<String>,
 }
 
-/// `POST /workspaces/{workspace}/builds`
+/// Starts, stops or deletes a workspace.
 pub async fn create(
     State(app): State<App>,
     caller: Caller,
@@ -38,7 +38,7 @@ pub async fn create(
         .map(created)
 }
 
-/// `GET /workspaces/{workspace}/builds`
+/// A page of a workspace's builds, newest first.
 pub async fn list(
     State(app): State<App>,
     caller: Caller,
@@ -63,7 +63,7 @@ pub async fn list(
         .map(ok)
 }
 
-/// `GET /users/{user}/workspace/{workspacename}/builds/{buildnumber}`
+/// A build by its number.
 pub async fn get_by_number(
     State(app): State<App>,
     caller: Caller,
@@ -75,7 +75,7 @@ pub async fn get_by_number(
         .map(ok)
 }
 
-/// `GET /workspacebuilds/{workspacebuild}`
+/// One build.
 pub async fn get(
     State(app): State<App>,
     caller: Caller,
@@ -84,7 +84,7 @@ pub async fn get(
     app.build_get(&caller, build.0).await.map(ok)
 }
 
-/// `PATCH /workspacebuilds/{workspacebuild}/cancel`
+/// Asks a build to stop.
 pub async fn cancel(
     State(app): State<App>,
     caller: Caller,
@@ -96,7 +96,7 @@ pub async fn cancel(
     Ok(message("Job has been marked as canceled..."))
 }
 
-/// `GET /workspacebuilds/{workspacebuild}/logs`
+/// The log of a build: as a list, as text, or followed.
 pub async fn logs(
     State(app): State<App>,
     caller: Caller,
@@ -108,7 +108,7 @@ pub async fn logs(
     job_logs::answer(&app, &caller, row.job.id, query, upgrade).await
 }
 
-/// `GET /workspacebuilds/{workspacebuild}/parameters`
+/// The values that a build was given.
 pub async fn parameters(
     State(app): State<App>,
     caller: Caller,
@@ -117,7 +117,7 @@ pub async fn parameters(
     app.build_parameters(&caller, build.0).await.map(ok)
 }
 
-/// `GET /workspacebuilds/{workspacebuild}/resources`
+/// What a build made.
 pub async fn resources(
     State(app): State<App>,
     caller: Caller,
@@ -126,7 +126,7 @@ pub async fn resources(
     app.build_resources(&caller, build.0).await.map(ok)
 }
 
-/// `GET /workspacebuilds/{workspacebuild}/state`
+/// The Terraform state after a build.
 pub async fn state(
     State(app): State<App>,
     caller: Caller,
@@ -138,7 +138,7 @@ pub async fn state(
         .into())
 }
 
-/// `PUT /workspacebuilds/{workspacebuild}/state`
+/// Replaces the Terraform state of a build.
 pub async fn set_state(
     State(app): State<App>,
     caller: Caller,
@@ -149,7 +149,7 @@ pub async fn set_state(
     Ok(Empty)
 }
 
-/// `GET /workspacebuilds/{workspacebuild}/timings`
+/// How long the parts of a build took.
 pub async fn timings(
     State(app): State<App>,
     caller: Caller,

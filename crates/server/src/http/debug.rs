@@ -22,7 +22,7 @@ pub struct HealthQuery {
     force: String,
 }
 
-/// `GET /debug/health`
+/// What the deployment finds out about its health.
 pub async fn health(
     State(app): State<App>,
     caller: Caller,
@@ -40,7 +40,7 @@ pub async fn health(
     .map(ok)
 }
 
-/// `GET /debug/health/settings`
+/// Parts of the health report that are dismissed.
 pub async fn health_settings(
     State(app): State<App>,
     caller: Caller,
@@ -48,7 +48,7 @@ pub async fn health_settings(
     app.health_settings(&caller).await.map(ok)
 }
 
-/// `PUT /debug/health/settings`
+/// Dismisses parts of the health report.
 pub async fn set_health_settings(
     State(app): State<App>,
     caller: Caller,
@@ -60,7 +60,7 @@ pub async fn set_health_settings(
     })
 }
 
-/// `GET /debug/ws`: gives back each message.
+/// Gives back each message.
 pub async fn echo(
     State(app): State<App>,
     caller: Caller,

@@ -329,11 +329,15 @@ impl FromRequestParts<App> for Listing {
     type Rejection = Fail;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Fail> {
+        Self::parse(parts.uri.query())
+    }
+}
+
+impl FromQuery for Listing {
+    fn parse(query: Option<&str>) -> Result<Self, Fail> {
         let mut listing = Self::default();
         let mut wrong = Fail::invalid("Query parameters have invalid values.");
-        for (key, value) in
-            url::form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes())
-        {
+        for (key, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             let number = || value.parse::<i32>().ok().filter(|n| *n >= 0).map(i64::from);
             let bad_number = || {
                 format!(

@@ -19,7 +19,7 @@ pub struct DownloadQuery {
     format: Option<String>,
 }
 
-/// `POST /files`
+/// Keeps an archive.
 pub async fn upload(
     State(app): State<App>,
     caller: Caller,
@@ -45,7 +45,7 @@ pub async fn upload(
     })
 }
 
-/// `GET /files/{file}`
+/// An archive that was uploaded.
 pub async fn download(
     State(app): State<App>,
     caller: Caller,

@@ -14,7 +14,7 @@ impl FromQuery for JobQuery {
     }
 }
 
-/// `GET /organizations/{organization}/provisionerdaemons`
+/// Provisioner daemons of an organization.
 pub async fn daemons(
     State(app): State<App>,
     caller: Caller,
@@ -26,7 +26,7 @@ pub async fn daemons(
         .await?))
 }
 
-/// `GET /organizations/{organization}/provisionerjobs`
+/// Provisioner jobs of an organization, newest first.
 pub async fn list(
     State(app): State<App>,
     caller: Caller,
@@ -38,7 +38,7 @@ pub async fn list(
         .await?))
 }
 
-/// `GET /organizations/{organization}/provisionerjobs/{job}`
+/// One provisioner job.
 pub async fn get(
     State(app): State<App>,
     caller: Caller,
@@ -48,7 +48,7 @@ pub async fn get(
     Ok(ok(app.job_get(&caller, organization.0.id, job.0).await?))
 }
 
-/// `GET /init-script/{os}/{arch}`
+/// The script that starts an agent.
 pub async fn init_script(
     State(app): State<App>,
     Path((os, arch)): Path<(String, String)>,

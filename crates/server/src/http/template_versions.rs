@@ -22,7 +22,7 @@ pub struct ListQuery {
 
 const CANCELED: &str = "Job has been marked as canceled...";
 
-/// `POST /organizations/{organization}/templateversions`
+/// Imports a version from an archive.
 pub async fn create(
     State(app): State<App>,
     caller: Caller,
@@ -34,7 +34,7 @@ pub async fn create(
         .map(created)
 }
 
-/// `GET /templates/{template}/versions`
+/// A page of a template's versions.
 pub async fn list(
     State(app): State<App>,
     caller: Caller,
@@ -47,7 +47,7 @@ pub async fn list(
         .map(ok)
 }
 
-/// `GET /templates/{template}/versions/{templateversionname}`
+/// A version of a template by name.
 pub async fn get_by_name(
     State(app): State<App>,
     caller: Caller,
@@ -59,7 +59,7 @@ pub async fn get_by_name(
         .map(ok)
 }
 
-/// `GET /organizations/{organization}/templates/{templatename}/versions/{templateversionname}`
+/// A version by the names of template and version.
 pub async fn get_by_names(
     State(app): State<App>,
     caller: Caller,
@@ -72,7 +72,7 @@ pub async fn get_by_names(
     Ok(ok(views::version(&row)))
 }
 
-/// `GET /organizations/{organization}/templates/{templatename}/versions/{templateversionname}/previous`
+/// The version before, if there is one.
 pub async fn previous(
     State(app): State<App>,
     caller: Caller,
@@ -86,7 +86,7 @@ pub async fn previous(
     Ok(found.map_or_else(|| Either::That(Empty), |version| Either::This(ok(version))))
 }
 
-/// `GET /templateversions/{templateversion}`
+/// One version.
 pub async fn get(
     State(app): State<App>,
     caller: Caller,
@@ -97,7 +97,7 @@ pub async fn get(
         .map(ok)
 }
 
-/// `PATCH /templateversions/{templateversion}`
+/// Changes a version's name and message.
 pub async fn update(
     State(app): State<App>,
     caller: Caller,
@@ -109,7 +109,7 @@ pub async fn update(
         .map(ok)
 }
 
-/// `PATCH /templateversions/{templateversion}/cancel`
+/// Asks an import to stop.
 pub async fn cancel(
     State(app): State<App>,
     caller: Caller,
@@ -119,7 +119,7 @@ pub async fn cancel(
     Ok(message(CANCELED))
 }
 
-/// `POST /templateversions/{templateversion}/archive`
+/// Archives a version.
 pub async fn archive(
     State(app): State<App>,
     caller: Caller,
@@ -129,7 +129,7 @@ pub async fn archive(
     Ok(message("Template version has been archived."))
 }
 
-/// `POST /templateversions/{templateversion}/unarchive`
+/// Takes a version back from the archive.
 pub async fn unarchive(
     State(app): State<App>,
     caller: Caller,
@@ -141,7 +141,7 @@ pub async fn unarchive(
     ))
 }
 
-/// `GET /templateversions/{templateversion}/logs`
+/// The log of an import: as a list, as text, or followed.
 pub async fn logs(
     State(app): State<App>,
     caller: Caller,
@@ -153,7 +153,7 @@ pub async fn logs(
     job_logs::answer(&app, &caller, version.job.id.into(), query, upgrade).await
 }
 
-/// `GET /templateversions/{templateversion}/resources`
+/// What a workspace of this version would have.
 pub async fn resources(
     State(app): State<App>,
     caller: Caller,
@@ -162,7 +162,7 @@ pub async fn resources(
     app.version_resources(&caller, version.0).await.map(ok)
 }
 
-/// `GET /templateversions/{templateversion}/rich-parameters`
+/// Parameters that a workspace of this version takes.
 pub async fn parameters(
     State(app): State<App>,
     caller: Caller,
@@ -171,7 +171,7 @@ pub async fn parameters(
     app.version_parameters(&caller, version.0).await.map(ok)
 }
 
-/// `GET /templateversions/{templateversion}/variables`
+/// Variables of a version.
 pub async fn variables(
     State(app): State<App>,
     caller: Caller,
@@ -180,7 +180,7 @@ pub async fn variables(
     app.version_variables(&caller, version.0).await.map(ok)
 }
 
-/// `GET /templateversions/{templateversion}/presets`
+/// Presets of parameters.
 pub async fn presets(
     State(app): State<App>,
     caller: Caller,
@@ -189,7 +189,7 @@ pub async fn presets(
     app.version_presets(&caller, version.0).await.map(ok)
 }
 
-/// `GET /templateversions/{templateversion}/external-auth`
+/// Other services that a version wants the user to be signed in with.
 pub async fn external_auth(
     State(app): State<App>,
     caller: Caller,
@@ -198,8 +198,7 @@ pub async fn external_auth(
     app.version_external_auth(&caller, version.0).await.map(ok)
 }
 
-/// `GET /templateversions/{templateversion}/schema` and `…/parameters`: what they listed is gone, and
-/// old clients want an empty list.
+/// Always empty: what was listed here is gone, and old clients still ask for it.
 pub async fn legacy(
     State(app): State<App>,
     caller: Caller,
@@ -209,7 +208,7 @@ pub async fn legacy(
     Ok(ok(vec![]))
 }
 
-/// `POST /templateversions/{templateversion}/dry-run`
+/// Tries a version out without making anything.
 pub async fn dry_run(
     State(app): State<App>,
     caller: Caller,
@@ -221,7 +220,7 @@ pub async fn dry_run(
         .map(created)
 }
 
-/// `GET /templateversions/{templateversion}/dry-run/{job}`
+/// One dry run.
 pub async fn dry_run_get(
     State(app): State<App>,
     caller: Caller,
@@ -231,7 +230,7 @@ pub async fn dry_run_get(
     app.dry_run_get(&caller, version.0, job.0).await.map(ok)
 }
 
-/// `PATCH /templateversions/{templateversion}/dry-run/{job}/cancel`
+/// Asks a dry run to stop.
 pub async fn dry_run_cancel(
     State(app): State<App>,
     caller: Caller,
@@ -242,7 +241,7 @@ pub async fn dry_run_cancel(
     Ok(message(CANCELED))
 }
 
-/// `GET /templateversions/{templateversion}/dry-run/{job}/logs`
+/// The log of a dry run: as a list, as text, or followed.
 pub async fn dry_run_logs(
     State(app): State<App>,
     caller: Caller,
@@ -255,7 +254,7 @@ pub async fn dry_run_logs(
     job_logs::answer(&app, &caller, job.id, query, upgrade).await
 }
 
-/// `GET /templateversions/{templateversion}/dry-run/{job}/resources`
+/// What a dry run would make.
 pub async fn dry_run_resources(
     State(app): State<App>,
     caller: Caller,
@@ -267,7 +266,7 @@ pub async fn dry_run_resources(
         .map(ok)
 }
 
-/// `GET /templateversions/{templateversion}/dry-run/{job}/matched-provisioners`
+/// Provisioner daemons that can do a dry run.
 pub async fn dry_run_matched(
     State(app): State<App>,
     caller: Caller,

@@ -18,12 +18,12 @@ pub struct DailyUsersQuery {
     tz_offset: Option<String>,
 }
 
-/// `GET /templates/examples` and the same of an organization.
+/// Starters for templates of one's own.
 pub async fn examples(_: Caller) -> Reply<Vec<wire::TemplateExample>> {
     ok(starters::examples().to_vec())
 }
 
-/// `GET /templates`
+/// Templates that the caller may read.
 pub async fn list(
     State(app): State<App>,
     caller: Caller,
@@ -32,7 +32,7 @@ pub async fn list(
     app.template_list(&caller, None, &page.q).await.map(ok)
 }
 
-/// `GET /organizations/{organization}/templates`
+/// Templates of an organization.
 pub async fn list_in(
     State(app): State<App>,
     caller: Caller,
@@ -44,7 +44,7 @@ pub async fn list_in(
         .map(ok)
 }
 
-/// `POST /organizations/{organization}/templates`
+/// Makes a template from a version.
 pub async fn create(
     State(app): State<App>,
     caller: Caller,
@@ -56,7 +56,7 @@ pub async fn create(
         .map(created)
 }
 
-/// `GET /organizations/{organization}/templates/{templatename}`
+/// A template by name.
 pub async fn get_by_name(
     State(app): State<App>,
     caller: Caller,
@@ -68,7 +68,7 @@ pub async fn get_by_name(
         .map(ok)
 }
 
-/// `GET /templates/{template}`
+/// One template.
 pub async fn get(
     State(app): State<App>,
     caller: Caller,
@@ -79,7 +79,7 @@ pub async fn get(
         .map(ok)
 }
 
-/// `PATCH /templates/{template}`
+/// Changes a template's settings.
 pub async fn update(
     State(app): State<App>,
     caller: Caller,
@@ -91,7 +91,7 @@ pub async fn update(
         .map(ok)
 }
 
-/// `DELETE /templates/{template}`
+/// Deletes a template without workspaces.
 pub async fn delete(
     State(app): State<App>,
     caller: Caller,
@@ -101,7 +101,7 @@ pub async fn delete(
     Ok(message("Template has been deleted!"))
 }
 
-/// `PATCH /templates/{template}/versions`
+/// Makes a version the active one.
 pub async fn promote(
     State(app): State<App>,
     caller: Caller,
@@ -112,7 +112,7 @@ pub async fn promote(
     Ok(message("Updated the active template version!"))
 }
 
-/// `POST /templates/{template}/versions/archive`
+/// Archives versions that nobody uses.
 pub async fn archive_versions(
     State(app): State<App>,
     caller: Caller,
@@ -124,7 +124,7 @@ pub async fn archive_versions(
         .map(ok)
 }
 
-/// `GET /templates/{template}/daus`
+/// How many people used a template, by day.
 pub async fn daily_users(
     State(app): State<App>,
     caller: Caller,

@@ -29,7 +29,7 @@ pub struct AutofillQuery {
     template_id: Option<String>,
 }
 
-/// `GET /workspaces`
+/// A page of workspaces that the caller may read.
 pub async fn list(
     State(app): State<App>,
     caller: Caller,
@@ -38,7 +38,7 @@ pub async fn list(
     app.workspace_list(&caller, &page).await.map(ok)
 }
 
-/// `POST /users/{user}/workspaces` and `POST /organizations/{organization}/members/{user}/workspaces`
+/// Makes a workspace from a template and starts it.
 pub async fn create(
     State(app): State<App>,
     caller: Caller,
@@ -50,7 +50,7 @@ pub async fn create(
         .map(created)
 }
 
-/// `GET /workspaces/{workspace}`
+/// One workspace.
 pub async fn get(
     State(app): State<App>,
     caller: Caller,
@@ -62,7 +62,7 @@ pub async fn get(
         .map(ok)
 }
 
-/// `GET /users/{user}/workspace/{workspacename}`
+/// A user's workspace by name.
 pub async fn get_by_name(
     State(app): State<App>,
     caller: Caller,
@@ -75,7 +75,7 @@ pub async fn get_by_name(
         .map(ok)
 }
 
-/// `PATCH /workspaces/{workspace}`
+/// Renames a workspace.
 pub async fn rename(
     State(app): State<App>,
     caller: Caller,
@@ -86,7 +86,7 @@ pub async fn rename(
     Ok(Empty)
 }
 
-/// `PUT /workspaces/{workspace}/autostart`
+/// Sets or clears the start schedule.
 pub async fn set_autostart(
     State(app): State<App>,
     caller: Caller,
@@ -98,7 +98,7 @@ pub async fn set_autostart(
     Ok(Empty)
 }
 
-/// `PUT /workspaces/{workspace}/ttl`
+/// Sets or clears how long a workspace runs.
 pub async fn set_ttl(
     State(app): State<App>,
     caller: Caller,
@@ -109,7 +109,7 @@ pub async fn set_ttl(
     Ok(Empty)
 }
 
-/// `PUT /workspaces/{workspace}/extend`
+/// Moves the deadline of a running workspace.
 pub async fn extend(
     State(app): State<App>,
     caller: Caller,
@@ -124,7 +124,7 @@ pub async fn extend(
     )))
 }
 
-/// `PUT /workspaces/{workspace}/dormant`
+/// Puts a workspace to sleep or wakes it.
 pub async fn set_dormant(
     State(app): State<App>,
     caller: Caller,
@@ -140,7 +140,7 @@ pub async fn set_dormant(
     ))
 }
 
-/// `PUT /workspaces/{workspace}/favorite`
+/// Makes a workspace one of the caller's favorites.
 pub async fn favor(
     State(app): State<App>,
     caller: Caller,
@@ -151,7 +151,7 @@ pub async fn favor(
     Ok(Empty)
 }
 
-/// `DELETE /workspaces/{workspace}/favorite`
+/// Takes a workspace from the caller's favorites.
 pub async fn unfavor(
     State(app): State<App>,
     caller: Caller,
@@ -162,7 +162,7 @@ pub async fn unfavor(
     Ok(Empty)
 }
 
-/// `PUT /workspaces/{workspace}/autoupdates`
+/// Sets whether each start takes the template's active version.
 pub async fn set_automatic_updates(
     State(app): State<App>,
     caller: Caller,
@@ -174,7 +174,7 @@ pub async fn set_automatic_updates(
     Ok(Empty)
 }
 
-/// `POST /workspaces/{workspace}/usage`; the body may be empty.
+/// Reports that somebody uses the workspace.
 pub async fn usage(
     State(app): State<App>,
     caller: Caller,
@@ -186,7 +186,7 @@ pub async fn usage(
     Ok(Empty)
 }
 
-/// `GET /workspaces/{workspace}/resolve-autostart`
+/// Whether the next start by schedule lacks parameters.
 pub async fn resolve_autostart(
     State(app): State<App>,
     caller: Caller,
@@ -197,7 +197,7 @@ pub async fn resolve_autostart(
         .map(ok)
 }
 
-/// `GET /workspaces/{workspace}/timings`
+/// How long the parts of the latest build took.
 pub async fn timings(
     State(app): State<App>,
     caller: Caller,
@@ -206,7 +206,7 @@ pub async fn timings(
     app.workspace_timings(&caller, workspace.0).await.map(ok)
 }
 
-/// `GET /users/{user}/autofill-parameters`
+/// Values that a user gave to a template's parameters before.
 pub async fn autofill(
     State(app): State<App>,
     caller: Caller,
@@ -218,7 +218,7 @@ pub async fn autofill(
         .map(ok)
 }
 
-/// `GET /workspaces/{workspace}/watch`
+/// The workspace, anew with each change, as server-sent events.
 pub async fn watch(
     State(app): State<App>,
     caller: Caller,
@@ -228,7 +228,7 @@ pub async fn watch(
     Ok(streams::sse(&app, changes).into())
 }
 
-/// `GET /workspaces/{workspace}/watch-ws`
+/// The workspace, anew with each change, over a WebSocket.
 pub async fn watch_ws(
     State(app): State<App>,
     caller: Caller,
@@ -245,7 +245,7 @@ fn json(item: Result<wire::Workspace, Fail>) -> streams::Item {
     serde_json::to_vec(&item?).map_err(Fail::internal)
 }
 
-/// `GET /workspaces/{workspace}/port-share`
+/// Ports that are shared.
 pub async fn port_shares(
     State(app): State<App>,
     caller: Caller,
@@ -254,7 +254,7 @@ pub async fn port_shares(
     app.port_share_list(&caller, workspace.0).await.map(ok)
 }
 
-/// `POST /workspaces/{workspace}/port-share`
+/// Shares a port.
 pub async fn share_port(
     State(app): State<App>,
     caller: Caller,
@@ -266,7 +266,7 @@ pub async fn share_port(
         .map(ok)
 }
 
-/// `DELETE /workspaces/{workspace}/port-share`
+/// Stops sharing a port.
 pub async fn unshare_port(
     State(app): State<App>,
     caller: Caller,
@@ -278,7 +278,7 @@ pub async fn unshare_port(
     Ok(Empty)
 }
 
-/// `GET /workspaceagents/{workspaceagent}`
+/// One agent.
 pub async fn agent(
     State(app): State<App>,
     caller: Caller,

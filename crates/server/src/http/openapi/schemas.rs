@@ -14,10 +14,18 @@ const REQUESTS: &str = "#/requests/";
 /// All schemas with names.
 #[derive(Default)]
 pub struct Schemas {
-    answers: BTreeMap<&'static str, Value>,
-    requests: BTreeMap<&'static str, Value>,
+    answers: BTreeMap<&'static str, Named>,
+    requests: BTreeMap<&'static str, Named>,
     words: BTreeMap<&'static str, Value>,
 }
+
+/// A struct with its schema. What its fields are tells it from another struct of the same name.
+struct Named {
+    fields: Fields,
+    schema: Value,
+}
+
+type Fields = Vec<(&'static str, Shape)>;
 
 /// Whether a field may be missing, and whether it may be `null`.
 struct Presence {
@@ -30,6 +38,9 @@ impl Schemas {
     pub fn answer<T: Serialize + DeserializeOwned>(&mut self) -> Value {
         let (shape, met, _) = explored::<T>();
         for (name, Met { fields, pointer }) in &met {
+            if known(&self.answers, name, fields) {
+                continue;
+            }
             let presence = |field: &'static str, shape: &Shape| {
                 let optional = matches!(shape, Shape::Optional(_));
                 let Ok(value) = probe::without::<T>(name, field) else {
@@ -46,7 +57,8 @@ impl Schemas {
                 }
             };
             let schema = self.object(fields, SCHEMAS, presence);
-            same(&mut self.answers, name, schema);
+            let fields = fields.clone();
+            self.answers.insert(name, Named { fields, schema });
         }
         self.value(&shape, SCHEMAS)
     }
@@ -55,12 +67,16 @@ impl Schemas {
     pub fn request<T: DeserializeOwned>(&mut self) -> Value {
         let (shape, met, _) = explored::<T>();
         for (name, Met { fields, .. }) in &met {
+            if known(&self.requests, name, fields) {
+                continue;
+            }
             let presence = |field: &'static str, shape: &Shape| Presence {
                 required: probe::without::<T>(name, field).is_err(),
                 nullable: matches!(shape, Shape::Optional(_)),
             };
             let schema = self.object(fields, REQUESTS, presence);
-            same(&mut self.requests, name, schema);
+            let fields = fields.clone();
+            self.requests.insert(name, Named { fields, schema });
         }
         self.value(&shape, REQUESTS)
     }
@@ -82,7 +98,7 @@ impl Schemas {
 
     fn object(
         &mut self,
-        fields: &[(&'static str, Shape)],
+        fields: &Fields,
         place: &str,
         presence: impl Fn(&'static str, &Shape) -> Presence,
     ) -> Value {
@@ -121,7 +137,8 @@ impl Schemas {
             Shape::Text(Text::Time) => json!({"type": "string", "format": "date-time"}),
             Shape::Words(name, words) => {
                 let schema = json!({"type": "string", "enum": words});
-                same(&mut self.words, name, schema);
+                let before = self.words.entry(name).or_insert_with(|| schema.clone());
+                assert_eq!(*before, schema, "two types are called {name}");
                 json!({"$ref": format!("{SCHEMAS}{name}")})
             }
             Shape::List(element) => json!({"type": "array", "items": self.value(element, place)}),
@@ -141,12 +158,12 @@ impl Schemas {
             let found: BTreeSet<&str> = self
                 .requests
                 .iter()
-                .filter(|(name, schema)| {
-                    let mut schema = (*schema).clone();
+                .filter(|(name, named)| {
+                    let mut schema = named.schema.clone();
                     settle(&mut schema, &differ);
                     self.answers
                         .get(*name)
-                        .is_some_and(|answer| *answer != schema)
+                        .is_some_and(|answer| answer.schema != schema)
                 })
                 .map(|(name, _)| *name)
                 .collect();
@@ -157,11 +174,12 @@ impl Schemas {
         }
         settle(document, &differ);
         let mut all = Map::new();
-        for (name, schema) in self.words.into_iter().chain(self.answers) {
+        let answers = self.answers.into_iter().map(|(name, it)| (name, it.schema));
+        for (name, schema) in self.words.into_iter().chain(answers) {
             let before = all.insert(name.to_owned(), schema);
             assert!(before.is_none(), "two types are called {name}");
         }
-        for (name, mut schema) in self.requests {
+        for (name, Named { mut schema, .. }) in self.requests {
             settle(&mut schema, &differ);
             let name = named(name, &differ);
             let before = all.insert(name.clone(), schema.clone());
@@ -179,9 +197,14 @@ fn explored<T: DeserializeOwned>() -> (Shape, BTreeMap<&'static str, Met>, T) {
     probe::walk::<T>().unwrap_or_else(|error| panic!("{name} cannot be described: {error}"))
 }
 
-fn same(all: &mut BTreeMap<&'static str, Value>, name: &'static str, schema: Value) {
-    let before = all.entry(name).or_insert_with(|| schema.clone());
-    assert_eq!(*before, schema, "two types are called {name}");
+/// Whether a struct has its schema already.
+fn known(all: &BTreeMap<&'static str, Named>, name: &str, fields: &Fields) -> bool {
+    let before = all.get(name).map(|named| &named.fields);
+    assert!(
+        before.is_none_or(|before| before == fields),
+        "two types are called {name}"
+    );
+    before.is_some()
 }
 
 /// Without "or `null`".

@@ -284,3 +284,46 @@ macro_rules! silent_outputs {
 }
 
 silent_outputs! { Response, &'static str }
+
+mod tests {
+    use super::*;
+    use crate::app::job_logs::LogQuery;
+    use crate::app::jobs::JobQuery;
+    use crate::http::extract::FromQuery;
+
+    /// Each parameter that is not free text is refused, by its name, when it is nonsense.
+    fn check(read: impl Fn(&str) -> Result<(), Fail>, all: Vec<(&'static str, Value, bool)>) {
+        for (name, schema, _) in all {
+            let free = ["q", "follow", "command", "status", "initiator"].contains(&name)
+                || name.starts_with("container");
+            if free {
+                continue;
+            }
+            let fail = read(&format!("{name}=@")).expect_err(name);
+            let fields: Vec<_> = fail.validations.iter().map(|(field, _)| field).collect();
+            assert!(fields.contains(&&name.to_owned()), "{name}: {fields:?}");
+            for word in schema["enum"].as_array().into_iter().flatten() {
+                let query = format!("{name}={}", word.as_str().unwrap());
+                let fail = read(&query).err().map(|fail| fail.validations);
+                let refused = fail
+                    .unwrap_or_default()
+                    .iter()
+                    .any(|(field, _)| field == name);
+                assert!(!refused, "{query}");
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_of_queries_that_are_read_by_hand_are_known_to_their_readers() {
+        fn by_hand<T: FromQuery + Parameters>() {
+            check(|query| T::parse(Some(query)).map(drop), T::all());
+        }
+        by_hand::<Listing>();
+        by_hand::<LogQuery>();
+        by_hand::<JobQuery>();
+        by_hand::<agents::LogQuery>();
+        by_hand::<tunnels::Port>();
+        by_hand::<tunnels::Terminal>();
+    }
+}
