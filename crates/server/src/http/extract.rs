@@ -6,12 +6,13 @@ use crate::app::{App, Caller, Origin};
 use crate::fail::{Fail, Kind};
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Uri, header};
 use bytes::Bytes;
 use coder_model::{OrganizationId, UserId};
 use coder_store::{OrganizationKey, OrganizationRow, UserKey, UserRow};
 use coder_wire::{SESSION_TOKEN_COOKIE, SESSION_TOKEN_HEADER};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
+use std::collections::HashSet;
 use std::marker::PhantomData;
 use uuid::Uuid;
 
@@ -248,14 +249,34 @@ impl FromRequestParts<App> for OrganizationPath {
     }
 }
 
-/// A query, read by its keys into a `T`.
+/// A query, read by its keys into a `T`. Of a key that is given twice the first value counts, as for stock.
 pub struct Query<T>(pub T);
+
+/// The query without the values that do not count.
+fn first_values(uri: &Uri) -> Uri {
+    let query = uri.query().unwrap_or_default();
+    let mut keys = HashSet::new();
+    let mut all_differ = true;
+    let mut kept = url::form_urlencoded::Serializer::for_suffix(String::from("/?"), 2);
+    for (key, value) in url::form_urlencoded::parse(query.as_bytes()) {
+        if keys.insert(key.clone()) {
+            kept.append_pair(&key, &value);
+        } else {
+            all_differ = false;
+        }
+    }
+    if all_differ {
+        return uri.clone();
+    }
+    // What was just encoded has no character that an address cannot have.
+    kept.finish().parse().unwrap_or_else(|_| uri.clone())
+}
 
 impl<T: DeserializeOwned> FromRequestParts<App> for Query<T> {
     type Rejection = Fail;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Fail> {
-        axum::extract::Query::try_from_uri(&parts.uri)
+        axum::extract::Query::try_from_uri(&first_values(&parts.uri))
             .map(|axum::extract::Query(query)| Self(query))
             .map_err(|error| {
                 Fail::invalid("Query parameters have invalid values.")
@@ -390,6 +411,14 @@ impl From<coder_model::search::BadQuery> for Fail {
 mod tests {
     use super::*;
     use axum::http::HeaderValue;
+
+    #[test]
+    fn of_a_key_that_is_given_twice_the_first_value_counts() {
+        let kept = |query: &str| first_values(&query.parse().unwrap()).to_string();
+        assert_eq!(kept("/x?limit=1&q=a%26b&limit=2"), "/?limit=1&q=a%26b");
+        assert_eq!(kept("/x?limit=1&q=a%26b"), "/x?limit=1&q=a%26b");
+        assert_eq!(kept("/x"), "/x");
+    }
 
     #[test]
     fn the_first_token_that_is_there_counts() {
