@@ -4,7 +4,7 @@
 use crate::lock;
 use crate::stats::Kind;
 use coder_proto::agent::stats::Metric;
-use coder_proto::agent::stats::metric::{Label, Type};
+use coder_proto::agent::stats::metric::Type;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -64,7 +64,7 @@ impl Totals {
     /// All of it. Kinds of sessions that there never were are left out.
     pub fn metrics(&self) -> Vec<Metric> {
         let counter = |name: &str, value: &AtomicU64, labels: &[(&str, &str)]| {
-            metric(name, Type::Counter, value.load(Relaxed) as f64, labels)
+            Metric::new(name, Type::Counter, value.load(Relaxed) as f64, labels)
         };
         let mut all = vec![
             counter(
@@ -98,7 +98,7 @@ impl Totals {
         }
         if let Some((fine, took)) = *lock(&self.startup) {
             let success = if fine { "true" } else { "false" };
-            all.push(metric(
+            all.push(Metric::new(
                 "coderd_agentstats_startup_script_seconds",
                 Type::Gauge,
                 took.as_secs_f64(),
@@ -106,21 +106,6 @@ impl Totals {
             ));
         }
         all
-    }
-}
-
-fn metric(name: &str, kind: Type, value: f64, labels: &[(&str, &str)]) -> Metric {
-    Metric {
-        name: name.to_owned(),
-        r#type: kind.into(),
-        value,
-        labels: labels
-            .iter()
-            .map(|(name, value)| Label {
-                name: (*name).to_owned(),
-                value: (*value).to_owned(),
-            })
-            .collect(),
     }
 }
 

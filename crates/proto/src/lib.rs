@@ -37,6 +37,27 @@ pub use coder::agent::v2 as agent;
 /// Messages of the coordination service (`coder.tailnet.v2`), generated from `proto/tailnet.proto`.
 pub use coder::tailnet::v2 as tailnet;
 
+impl agent::stats::Metric {
+    /// A number that an agent reports, with labels as name and value.
+    pub fn new(
+        name: &str,
+        kind: agent::stats::metric::Type,
+        value: f64,
+        labels: &[(&str, &str)],
+    ) -> Self {
+        let label = |&(name, value): &(&str, &str)| agent::stats::metric::Label {
+            name: name.to_owned(),
+            value: value.to_owned(),
+        };
+        Self {
+            name: name.to_owned(),
+            r#type: kind.into(),
+            value,
+            labels: labels.iter().map(label).collect(),
+        }
+    }
+}
+
 /// The agent API version that we speak. A server answers every minor version up to its own.
 pub const AGENT_API_VERSION: &str = "2.10";
 

@@ -223,7 +223,7 @@ async fn accept_tcp(conn: Arc<Conn>, listener: TcpListener, address: String, por
 
 async fn from_tcp(
     conn: Arc<Conn>,
-    mut stream: TcpStream,
+    stream: TcpStream,
     peer: SocketAddr,
     address: String,
     port: u32,
@@ -231,9 +231,20 @@ async fn from_tcp(
     let mut rest = Vec::new();
     rest.put_string(&address);
     rest.put_u32_be(port);
+    carry_tcp(&conn, "forwarded-tcpip", rest, stream, peer).await;
+}
+
+/// Gives a connection from `peer` a channel of the given kind. `rest` is what the channel's opening says before the peer.
+pub async fn carry_tcp(
+    conn: &Arc<Conn>,
+    kind: &str,
+    mut rest: Vec<u8>,
+    mut stream: TcpStream,
+    peer: SocketAddr,
+) {
     rest.put_string(peer.ip().to_string());
     rest.put_u32_be(u32::from(peer.port()));
-    let Ok(channel) = conn.open("forwarded-tcpip", &rest).await else {
+    let Ok(channel) = conn.open(kind, &rest).await else {
         return;
     };
     let _ = stream.set_nodelay(true);

@@ -2,15 +2,15 @@
 //! Must not look at what programs draw; the client's end checks their cookie.
 
 use super::conn::Conn;
-use super::forward::ACCEPT_PAUSE;
-use super::wire::{Malformed, Put as _, Reader};
+use super::forward::{ACCEPT_PAUSE, carry_tcp};
+use super::wire::{Malformed, Reader};
 use super::xauthority::{self, Entry};
 use bytes::Bytes;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
 /// Display 0 is at this port, the others follow.
@@ -132,31 +132,23 @@ fn bind(number: u16) -> Option<std::net::TcpListener> {
 async fn accept(conn: Arc<Conn>, listener: TcpListener, single: bool) {
     loop {
         match listener.accept().await {
-            Ok((stream, peer)) if single => return draw(conn, stream, peer).await,
+            Ok((stream, peer)) if single => {
+                return carry_tcp(&conn, "x11", Vec::new(), stream, peer).await;
+            }
             Ok((stream, peer)) => {
-                tokio::spawn(draw(conn.clone(), stream, peer));
+                let conn = conn.clone();
+                tokio::spawn(async move {
+                    carry_tcp(&conn, "x11", Vec::new(), stream, peer).await;
+                });
             }
             Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
         }
     }
 }
 
-async fn draw(conn: Arc<Conn>, mut stream: TcpStream, peer: SocketAddr) {
-    let mut rest = Vec::new();
-    rest.put_string(peer.ip().to_string());
-    rest.put_u32_be(u32::from(peer.port()));
-    let Ok(channel) = conn.open("x11", &rest).await else {
-        return;
-    };
-    let _ = stream.set_nodelay(true);
-    let (source, mut sink) = stream.split();
-    if let Err(error) = channel.splice(&source, &mut sink).await {
-        tracing::debug!(%error, "a forwarded connection broke");
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::wire::Put as _;
     use super::*;
 
     #[test]

@@ -1,21 +1,8 @@
 //! Bad input: exit code 1, and a message that names the thing and the next step.
 
 use crate::deployment::{SHARED, binary, path};
-use crate::machine::{self, Finished, free_port, processes, run};
+use crate::machine::{self, Finished, free_port, processes, refused, run};
 use std::fs;
-
-/// Fails unless the command ended with 1 and its error holds every one of `parts`.
-#[track_caller]
-fn refused(finished: Finished, parts: &[&str]) {
-    let finished = finished.exits(1);
-    for part in parts {
-        assert!(
-            finished.stderr.contains(part),
-            "{part:?} is not in the error:\n{}",
-            finished.stderr
-        );
-    }
-}
 
 /// `coder server` in a directory of its own, with a free port.
 fn server(args: &[&str]) -> Finished {

@@ -129,6 +129,19 @@ impl Finished {
     }
 }
 
+/// Fails the test unless the command ended with 1 and its error holds every one of `parts`.
+#[track_caller]
+pub fn refused(finished: Finished, parts: &[&str]) {
+    let finished = finished.exits(1);
+    for part in parts {
+        assert!(
+            finished.stderr.contains(part),
+            "{part:?} is not in the error:\n{}",
+            finished.stderr
+        );
+    }
+}
+
 /// Runs a command to its end with `input` as its standard input.
 #[track_caller]
 pub fn run(command: &mut Command, input: &[u8]) -> Finished {

@@ -1,7 +1,7 @@
 //! `coder templates`: what is pushed, under which name and with which values, and what comes back.
 
 use crate::deployment::{Deployment, SHARED, path};
-use crate::machine::{self, Finished, run};
+use crate::machine::{self, refused, run};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,19 +30,6 @@ fn template(name: &str) -> PathBuf {
     let dir = machine::directory(name);
     fs::write(dir.join("main.tf"), VARIABLES).unwrap();
     dir
-}
-
-/// Fails unless the command ended with 1 and its error holds every one of `parts`.
-#[track_caller]
-fn refused(finished: Finished, parts: &[&str]) {
-    let finished = finished.exits(1);
-    for part in parts {
-        assert!(
-            finished.stderr.contains(part),
-            "{part:?} is not in the error:\n{}",
-            finished.stderr
-        );
-    }
 }
 
 /// The versions of a template by name.

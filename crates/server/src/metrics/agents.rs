@@ -331,7 +331,6 @@ fn metric(counter: bool, labels: Vec<(String, String)>, value: f64) -> Metric {
 mod tests {
     use super::*;
     use coder_model::{BuildId, OrganizationId, TemplateId, UserId, WorkspaceId};
-    use coder_proto::agent::stats::metric::Label;
     use prometheus::{Encoder as _, TextEncoder};
     use uuid::Uuid;
 
@@ -354,18 +353,7 @@ mod tests {
     }
 
     fn reported(name: &str, value: f64, labels: &[(&str, &str)]) -> Reported {
-        Reported {
-            name: name.to_owned(),
-            r#type: Type::Counter.into(),
-            value,
-            labels: labels
-                .iter()
-                .map(|(name, value)| Label {
-                    name: (*name).to_owned(),
-                    value: (*value).to_owned(),
-                })
-                .collect(),
-        }
+        Reported::new(name, Type::Counter, value, labels)
     }
 
     fn text(stats: &AgentStats, now: Instant) -> String {

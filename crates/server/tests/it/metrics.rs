@@ -5,7 +5,7 @@ use crate::agents::Agent;
 use crate::support::{Made, Worker, agent, next_json, open, server_that};
 use coder_proto::agent as proto;
 use coder_proto::agent::stats::Metric;
-use coder_proto::agent::stats::metric::{Label, Type};
+use coder_proto::agent::stats::metric::Type;
 use coder_store::NewApp;
 use coder_testkit::TestServer;
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,18 +65,7 @@ async fn debug_metrics(server: &TestServer, token: &str) -> String {
 }
 
 fn number(name: &str, kind: Type, labels: &[(&str, &str)]) -> Metric {
-    Metric {
-        name: name.to_owned(),
-        r#type: kind.into(),
-        value: 1.0,
-        labels: labels
-            .iter()
-            .map(|(name, value)| Label {
-                name: (*name).to_owned(),
-                value: (*value).to_owned(),
-            })
-            .collect(),
-    }
+    Metric::new(name, kind, 1.0, labels)
 }
 
 /// What a stock agent reports of itself.
