@@ -127,18 +127,17 @@ impl Deployment {
 
     /// Asks the server to end and waits until it has.
     pub fn stop(&self) {
-        self.end("-TERM");
+        self.end("TERM");
     }
 
     /// Ends the server as somebody at its terminal does.
     pub fn interrupt(&self) {
-        self.end("-INT");
+        self.end("INT");
     }
 
     fn end(&self, signal: &str) {
         let mut child = self.process.lock().unwrap().take().expect("it runs");
-        let pid = child.id().to_string();
-        machine::run(Command::new("kill").args([signal, &pid]), b"").ok();
+        machine::signal(child.id(), signal);
         let status = machine::until("the server has ended", || child.try_wait().unwrap());
         assert!(
             status.success(),

@@ -228,6 +228,14 @@ pub fn processes(mark: &str) -> Vec<(u32, String)> {
     found
 }
 
+/// Sends a signal, such as `TERM`. By the shell: the program `kill` is not on every machine.
+pub fn signal(pid: u32, name: &str) {
+    let script = r#"kill -s "$1" "$2""#;
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", script, "sh", name, &pid.to_string()]);
+    run(&mut shell, b"").ok();
+}
+
 /// Command lines of the live processes that have `text` in an argument.
 pub fn processes_with_argument(text: &str) -> Vec<String> {
     let all = processes(text).into_iter().map(|(_, line)| line);

@@ -2,9 +2,8 @@
 
 use crate::balancer::Balancer;
 use crate::deployment::{Deployment, mark};
-use crate::machine::{processes, run, until};
+use crate::machine::{self, processes, until};
 use crate::terminal::Terminal;
-use std::process::Command;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -70,11 +69,7 @@ fn an_agent_that_is_killed_comes_back_and_its_workspace_can_still_be_stopped() {
         .ok();
     let mark = mark(&deployment.workspace("killed"));
     let first = agent_of(&mark).unwrap();
-    run(
-        Command::new("kill").args(["-KILL", &first.to_string()]),
-        b"",
-    )
-    .ok();
+    machine::signal(first, "KILL");
     let second = until("another agent runs", || {
         agent_of(&mark).filter(|agent| *agent != first)
     });

@@ -212,8 +212,7 @@ fn check_129_port_forward_takes_several_ports_ranges_and_addresses() {
             .unwrap();
         assert_eq!(answer, remote.to_string(), "{said}");
     }
-    let pid = forward.0.id().to_string();
-    run(std::process::Command::new("kill").args(["-INT", &pid]), b"").ok();
+    machine::signal(forward.0.id(), "INT");
     let ended = until("it ends", || forward.0.try_wait().unwrap());
     assert!(ended.success(), "{ended}");
 

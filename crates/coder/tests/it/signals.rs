@@ -1,14 +1,13 @@
 //! How a server begins and ends: check 1.
 
 use crate::deployment::{Deployment, binary, path, request};
-use crate::machine::{self, processes, run, until};
+use crate::machine::{self, processes, until};
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 /// Sends a signal and waits for the end.
 fn ends_with_success(child: &mut Child, signal: &str) {
-    let pid = child.id().to_string();
-    run(Command::new("kill").args([signal, &pid]), b"").ok();
+    machine::signal(child.id(), signal);
     let status = until("it has ended", || child.try_wait().unwrap());
     assert!(status.success(), "{signal}: {status}");
 }
@@ -51,6 +50,6 @@ fn check_001_a_server_starts_on_an_empty_database_and_ends_cleanly_on_either_sig
 
     // The database is nobody's but its owner's to end.
     assert!(database.try_wait().unwrap().is_none());
-    ends_with_success(&mut database, "-INT");
+    ends_with_success(&mut database, "INT");
     assert_eq!(processes(path(&dir)), []);
 }
