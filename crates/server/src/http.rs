@@ -31,6 +31,7 @@ mod templates;
 mod tokens;
 mod tunnels;
 mod users;
+mod web;
 mod workspaces;
 
 use crate::app::App;

@@ -3,6 +3,7 @@
 
 use super::extract::{TokenSource, cookie, header_text, session_token};
 use super::reply::{json_bytes, render};
+use super::web::{self, CSRF_COOKIE};
 use crate::app::{App, Origin};
 use crate::fail::{Fail, Kind};
 use crate::traces;
@@ -17,8 +18,7 @@ use std::time::Instant;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
-/// The cookie of the token against forged requests, and the header that must repeat it.
-const CSRF_COOKIE: &str = "csrf_token";
+/// The header that must repeat the token against forged requests.
 const CSRF_HEADER: &str = "x-csrf-token";
 
 const BUILD_VERSION: HeaderName = HeaderName::from_static("x-coder-build-version");
@@ -35,7 +35,11 @@ pub fn wrap(routes: Router<App>, app: &App) -> Router<App> {
         .layer(from_fn_with_state(app.clone(), identify))
 }
 
-async fn unknown_route(request: Request) -> Response {
+/// A file or page of the web UI, else "no such route".
+async fn unknown_route(State(app): State<App>, request: Request) -> Response {
+    if let Some(response) = web::answer(&app, &request) {
+        return response;
+    }
     let body = wire::Response {
         message: "Route not found.".to_owned(),
         ..Default::default()

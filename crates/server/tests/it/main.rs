@@ -19,4 +19,5 @@ mod static_files;
 mod support;
 mod templates;
 mod users;
+mod web;
 mod workspaces;
