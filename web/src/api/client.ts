@@ -1,0 +1,74 @@
+/** The one way to the API: every request of the UI passes here. */
+
+import { connection } from "./connection";
+import { ApiError } from "./errors";
+import type { ErrorBody } from "./types";
+import { urls } from "./urls";
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+const CSRF_META = 'meta[property="csrf-token"]';
+
+let csrfToken = document.querySelector(CSRF_META)?.getAttribute("content") ?? "";
+
+/** Reads a new token from a new copy of the page, for a page that has outlived its cookie. */
+async function renewCsrfToken(): Promise<boolean> {
+  const response = await fetch(urls.startPage(), { cache: "no-store" });
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const token = page.querySelector(CSRF_META)?.getAttribute("content");
+  if (!token || token === csrfToken) return false;
+  csrfToken = token;
+  return true;
+}
+
+async function send(method: Method, path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+  const headers: Record<string, string> = { Accept: "application/json" };
+  if (method !== "GET") headers["X-CSRF-TOKEN"] = csrfToken;
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  try {
+    return await fetch(path, {
+      method,
+      headers,
+      credentials: "same-origin",
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal ? { signal } : {}),
+    });
+  } catch (cause) {
+    if (signal?.aborted) throw cause;
+    connection.lost();
+    throw new ApiError(0, {});
+  }
+}
+
+async function failure(response: Response): Promise<ApiError> {
+  const id = response.headers.get("X-Coder-Request-Id") ?? "";
+  const text = await response.text();
+  try {
+    return new ApiError(response.status, JSON.parse(text) as ErrorBody, id);
+  } catch {
+    return new ApiError(response.status, { message: text.trim().slice(0, 500) }, id);
+  }
+}
+
+/** Asks the API. `T` is the type that the API's description gives for the answer. */
+export async function request<T>(
+  method: Method,
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+): Promise<T> {
+  let response = await send(method, path, body, signal);
+  const refusedAsForged =
+    method !== "GET" &&
+    response.status === 400 &&
+    response.headers.get("Content-Type")?.startsWith("text/plain") === true;
+  if (refusedAsForged && (await renewCsrfToken())) response = await send(method, path, body, signal);
+  if (!response.ok && response.status !== 304) {
+    const error = await failure(response);
+    if (error.unreachable) connection.lost();
+    throw error;
+  }
+  connection.answered(response.headers.get("X-Coder-Build-Version"));
+  const text = response.status === 304 ? "" : await response.text();
+  return (text && response.headers.get("Content-Type")?.includes("json") ? JSON.parse(text) : undefined) as T;
+}

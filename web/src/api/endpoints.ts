@@ -1,0 +1,73 @@
+/** The operations of the API that the UI uses, by resource. */
+
+import { request } from "./client";
+import { isStatus } from "./errors";
+import type * as api from "./types";
+import { urls } from "./urls";
+
+export const session = {
+  methods: () => request<api.AuthMethods>("GET", urls.authMethods()),
+  me: (signal?: AbortSignal) => request<api.User>("GET", urls.me(), undefined, signal),
+  login: (body: api.LoginRequest) => request<unknown>("POST", urls.login(), body),
+  logout: () => request<unknown>("POST", urls.logout()),
+};
+
+export const deployment = {
+  buildInfo: () => request<api.BuildInfo>("GET", urls.buildInfo()),
+  sshConfig: () => request<api.SshConfig>("GET", urls.sshConfig()),
+  /** Whether there is a first user already. */
+  async isSetUp(): Promise<boolean> {
+    try {
+      await request<unknown>("GET", urls.firstUser());
+      return true;
+    } catch (error) {
+      if (isStatus(error, 404)) return false;
+      throw error;
+    }
+  },
+  setUp: (body: Omit<api.CreateFirstUserRequest, "trial_info">) =>
+    request<unknown>("POST", urls.firstUser(), body),
+  checkPassword: (password: string) =>
+    request<api.PasswordCheck>("POST", urls.validatePassword(), { password }),
+};
+
+export const templates = {
+  list: () => request<api.Template[]>("GET", urls.templates()),
+  version: (id: string) => request<api.TemplateVersion>("GET", urls.templateVersion(id)),
+  parameters: (version: string) => request<api.TemplateParameter[]>("GET", urls.templateParameters(version)),
+  autofill: (template: string) => request<api.WorkspaceBuildParameter[]>("GET", urls.autofill(template)),
+};
+
+export const workspaces = {
+  list: (q: string, limit: number, offset: number, signal?: AbortSignal) =>
+    request<api.WorkspacesResponse>("GET", urls.workspaces(q, limit, offset), undefined, signal),
+  byName: (owner: string, name: string, signal?: AbortSignal) =>
+    request<api.Workspace>("GET", urls.workspaceByName(owner, name), undefined, signal),
+  create: (body: Partial<api.CreateWorkspaceRequest>) =>
+    request<api.Workspace>("POST", urls.createWorkspace(), body),
+  favor: (id: string, favorite: boolean) => request<unknown>(favorite ? "PUT" : "DELETE", urls.favorite(id)),
+  extend: (id: string, deadline: Date) =>
+    request<unknown>("PUT", urls.extend(id), { deadline: deadline.toISOString() }),
+};
+
+export const builds = {
+  list: (workspace: string) => request<api.WorkspaceBuild[]>("GET", urls.builds(workspace, 50)),
+  get: (id: string) => request<api.WorkspaceBuild>("GET", urls.build(id)),
+  parameters: (id: string) => request<api.WorkspaceBuildParameter[]>("GET", urls.buildParameters(id)),
+  create: (workspace: string, body: Partial<api.CreateWorkspaceBuildRequest>) =>
+    request<api.WorkspaceBuild>("POST", urls.builds(workspace), { reason: "dashboard", ...body }),
+  cancel: (id: string) => request<unknown>("PATCH", urls.cancelBuild(id)),
+};
+
+export const agents = {
+  get: (id: string) => request<api.WorkspaceAgent>("GET", urls.agent(id)),
+};
+
+/** The checks of `can.ts`, answered by the server for the caller. */
+export interface Check {
+  object: { resource_type: string; resource_id?: string; owner_id?: string; organization_id?: string };
+  action: string;
+}
+
+export const authCheck = <Name extends string>(checks: Record<Name, Check>) =>
+  request<Record<Name, boolean>>("POST", urls.authCheck(), { checks });

@@ -1,0 +1,124 @@
+/** Logs of builds and agents as they grow: lines in batches, each converted once. */
+
+import { useEffect, useMemo, useSyncExternalStore } from "react";
+import { openStream } from "./streams";
+import type { LogLevel, ProvisionerJobLog, WorkspaceAgentLog } from "./types";
+import { urls } from "./urls";
+
+export interface LogLine {
+  id: number;
+  at: string;
+  level: LogLevel;
+  text: string;
+  /** The line begins a stage of the build. */
+  heading?: boolean;
+}
+
+export interface Log {
+  lines: readonly LogLine[];
+  /** `live` while more may come. */
+  state: "connecting" | "live" | "interrupted" | "ended";
+}
+
+/** Lines come faster than the eye: they are shown this often. */
+const SHOW_EVERY_MS = 60;
+const NOTHING: Log = { lines: [], state: "connecting" };
+
+/** Follows one log. `read` turns a frame into lines, given the lines before. */
+class Follower {
+  private log = NOTHING;
+  private pending: LogLine[] = [];
+  private timer: number | undefined;
+  private listeners = new Set<() => void>();
+  private stop: (() => void) | undefined;
+
+  constructor(
+    private readonly url: (after: number) => string,
+    private readonly read: (frame: string, last: LogLine | undefined) => LogLine[],
+  ) {}
+
+  start() {
+    this.stop = openStream({
+      url: () => this.url(this.last()?.id ?? 0),
+      onMessage: (frame) => {
+        this.pending.push(...this.read(frame, this.last()));
+        this.timer ??= window.setTimeout(() => this.flush(), SHOW_EVERY_MS);
+      },
+      onLive: (live) => this.flush(live ? "live" : "interrupted"),
+      onEnd: () => this.flush("ended"),
+    });
+  }
+
+  end() {
+    this.stop?.();
+    window.clearTimeout(this.timer);
+    this.timer = undefined;
+  }
+
+  get = () => this.log;
+
+  subscribe = (listener: () => void) => {
+    this.listeners.add(listener);
+    return () => {
+      this.listeners.delete(listener);
+    };
+  };
+
+  private last(): LogLine | undefined {
+    return this.pending.at(-1) ?? this.log.lines.at(-1);
+  }
+
+  private flush(state = this.log.state) {
+    window.clearTimeout(this.timer);
+    this.timer = undefined;
+    this.log = {
+      lines: this.pending.length > 0 ? [...this.log.lines, ...this.pending] : this.log.lines,
+      state,
+    };
+    this.pending = [];
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** A build's log says the stage with every line; an empty line begins one. */
+export function readBuildLog(frame: string, last: LogLine | undefined): LogLine[] {
+  const log = JSON.parse(frame) as ProvisionerJobLog;
+  if (last && log.id <= last.id) return [];
+  const heading = log.output === "";
+  return [
+    {
+      id: log.id,
+      at: log.created_at,
+      level: log.log_level,
+      text: heading ? log.stage : log.output,
+      ...(heading ? { heading } : {}),
+    },
+  ];
+}
+
+export function readAgentLog(frame: string, last: LogLine | undefined): LogLine[] {
+  const logs = JSON.parse(frame) as WorkspaceAgentLog[];
+  return logs
+    .filter((log) => !last || log.id > last.id)
+    .map((log) => ({ id: log.id, at: log.created_at, level: log.level, text: log.output }));
+}
+
+function useFollower(follower: Follower): Log {
+  useEffect(() => {
+    follower.start();
+    return () => follower.end();
+  }, [follower]);
+  return useSyncExternalStore(follower.subscribe, follower.get);
+}
+
+export function useBuildLog(build: string): Log {
+  return useFollower(
+    useMemo(() => new Follower((after) => urls.buildLogs(build, after), readBuildLog), [build]),
+  );
+}
+
+export function useAgentLog(agent: string): Log {
+  return useFollower(
+    useMemo(() => new Follower((after) => urls.agentLogs(agent, after), readAgentLog), [agent]),
+  );
+}

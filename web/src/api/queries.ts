@@ -1,0 +1,97 @@
+/** What the UI remembers of the server, and how long it counts as fresh. */
+
+import { keepPreviousData, type QueryClient, queryOptions } from "@tanstack/react-query";
+import { authCheck, builds, deployment, session, templates, workspaces } from "./endpoints";
+import type { Workspace, WorkspacesResponse } from "./types";
+
+/** The list has no stream of its own: new rows come by asking again, this often and when the tab is looked at. */
+const LIST_EVERY_MS = 45_000;
+export const PAGE_SIZE = 50;
+
+export const meQuery = queryOptions({
+  queryKey: ["me"],
+  queryFn: ({ signal }) => session.me(signal),
+  staleTime: 5 * 60_000,
+  retry: false,
+});
+
+export const authMethodsQuery = queryOptions({ queryKey: ["authMethods"], queryFn: session.methods });
+
+export const isSetUpQuery = queryOptions({
+  queryKey: ["isSetUp"],
+  queryFn: deployment.isSetUp,
+  staleTime: 0,
+});
+
+export const sshConfigQuery = queryOptions({
+  queryKey: ["sshConfig"],
+  queryFn: deployment.sshConfig,
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+export const workspacesQuery = (filter: string, page: number) =>
+  queryOptions({
+    queryKey: ["workspaces", filter, page],
+    queryFn: ({ signal }) => workspaces.list(filter, PAGE_SIZE, (page - 1) * PAGE_SIZE, signal),
+    placeholderData: keepPreviousData,
+    refetchInterval: LIST_EVERY_MS,
+    refetchOnWindowFocus: "always",
+  });
+
+export const workspaceQuery = (owner: string, name: string) =>
+  queryOptions({
+    queryKey: ["workspace", owner, name],
+    queryFn: ({ signal }) => workspaces.byName(owner, name, signal),
+  });
+
+export const permissionsQuery = (workspace: Workspace) =>
+  queryOptions({
+    queryKey: ["permissions", workspace.id],
+    staleTime: 60_000,
+    queryFn: () => {
+      const object = { resource_type: "workspace", resource_id: workspace.id };
+      return authCheck({
+        start: { object, action: "start" },
+        stop: { object, action: "stop" },
+        ssh: { object, action: "ssh" },
+        update: { object, action: "update" },
+        manage: {
+          object: { resource_type: "template", resource_id: workspace.template_id },
+          action: "update",
+        },
+      });
+    },
+  });
+
+export const buildsQuery = (workspace: string) =>
+  queryOptions({ queryKey: ["builds", workspace], queryFn: () => builds.list(workspace) });
+
+export const buildParametersQuery = (build: string) =>
+  queryOptions({ queryKey: ["buildParameters", build], queryFn: () => builds.parameters(build) });
+
+export const templatesQuery = queryOptions({ queryKey: ["templates"], queryFn: templates.list });
+
+export const templateVersionQuery = (id: string) =>
+  queryOptions({ queryKey: ["templateVersion", id], queryFn: () => templates.version(id) });
+
+export const templateParametersQuery = (version: string) =>
+  queryOptions({ queryKey: ["templateParameters", version], queryFn: () => templates.parameters(version) });
+
+export const autofillQuery = (template: string) =>
+  queryOptions({ queryKey: ["autofill", template], queryFn: () => templates.autofill(template) });
+
+/** Puts news of a workspace wherever it is shown. */
+export function putWorkspace(client: QueryClient, news: Workspace) {
+  client.setQueryData(workspaceQuery(news.owner_name, news.name).queryKey, news);
+  client.setQueriesData<WorkspacesResponse>(
+    { queryKey: ["workspaces"] },
+    (old) =>
+      old && {
+        ...old,
+        workspaces: old.workspaces.map((workspace) =>
+          // Only the list says whose favorite it is.
+          workspace.id === news.id ? { ...news, favorite: workspace.favorite } : workspace,
+        ),
+      },
+  );
+}

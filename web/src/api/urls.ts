@@ -1,0 +1,59 @@
+/** Every address of the server that the UI asks for. No other file writes one. */
+
+const BASE = "/api/v2";
+
+type Query = Record<string, string | number | undefined>;
+
+function api(parts: string[], query: Query = {}): string {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    if (value !== undefined && value !== "") search.set(key, String(value));
+  }
+  const text = search.toString();
+  return `${BASE}/${parts.map(encodeURIComponent).join("/")}${text ? `?${text}` : ""}`;
+}
+
+export const urls = {
+  startPage: () => "/",
+  buildInfo: () => api(["buildinfo"]),
+  authMethods: () => api(["users", "authmethods"]),
+  firstUser: () => api(["users", "first"]),
+  login: () => api(["users", "login"]),
+  logout: () => api(["users", "logout"]),
+  validatePassword: () => api(["users", "validate-password"]),
+  me: () => api(["users", "me"]),
+  authCheck: () => api(["authcheck"]),
+  sshConfig: () => api(["deployment", "ssh"]),
+  templates: () => api(["templates"]),
+  templateVersion: (id: string) => api(["templateversions", id]),
+  templateParameters: (version: string) => api(["templateversions", version, "rich-parameters"]),
+  autofill: (template: string) => api(["users", "me", "autofill-parameters"], { template_id: template }),
+  workspaces: (q: string, limit: number, offset: number) => api(["workspaces"], { q, limit, offset }),
+  createWorkspace: () => api(["users", "me", "workspaces"]),
+  workspaceByName: (owner: string, name: string) => api(["users", owner, "workspace", name]),
+  workspaceWatch: (id: string) => api(["workspaces", id, "watch-ws"]),
+  favorite: (id: string) => api(["workspaces", id, "favorite"]),
+  extend: (id: string) => api(["workspaces", id, "extend"]),
+  builds: (workspace: string, limit?: number) => api(["workspaces", workspace, "builds"], { limit }),
+  build: (id: string) => api(["workspacebuilds", id]),
+  buildLogs: (id: string, after: number) =>
+    api(["workspacebuilds", id, "logs"], { follow: "true", after: after || undefined }),
+  buildParameters: (id: string) => api(["workspacebuilds", id, "parameters"]),
+  cancelBuild: (id: string) => api(["workspacebuilds", id, "cancel"]),
+  agent: (id: string) => api(["workspaceagents", id]),
+  agentLogs: (id: string, after: number) =>
+    api(["workspaceagents", id, "logs"], { follow: "true", after: after || undefined }),
+  agentMetadata: (id: string) => api(["workspaceagents", id, "watch-metadata-ws"]),
+  terminal: (agent: string, reconnect: string, width: number, height: number) =>
+    api(["workspaceagents", agent, "pty"], { reconnect, width, height }),
+  /** A path-based app, under the deployment's own host. */
+  app: (owner: string, workspace: string, agent: string, slug: string) =>
+    `/@${encodeURIComponent(owner)}/${encodeURIComponent(workspace)}.${encodeURIComponent(agent)}/apps/${encodeURIComponent(slug)}/`,
+};
+
+/** The WebSocket address of a path. */
+export function socketUrl(path: string): string {
+  const url = new URL(path, window.location.href);
+  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  return url.href;
+}

@@ -1,0 +1,75 @@
+/** Times and durations in words, by the platform's rules for the language. */
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** The units of a relative time, each up to where the next reads better. */
+const UNITS: [Intl.RelativeTimeFormatUnit, number, number][] = [
+  ["second", SECOND, MINUTE],
+  ["minute", MINUTE, HOUR],
+  ["hour", HOUR, DAY],
+  ["day", DAY, 30 * DAY],
+  ["month", 30 * DAY, 365 * DAY],
+  ["year", 365 * DAY, Number.POSITIVE_INFINITY],
+];
+
+/** "in 2 hours", "3 days ago". */
+export function relativeTime(language: string, at: number, now: number): string {
+  const difference = at - now;
+  const size = Math.abs(difference);
+  const [unit, length] = UNITS.find(([, , until]) => size < until) ?? ["second", SECOND];
+  return new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(
+    Math.trunc(difference / length),
+    unit,
+  );
+}
+
+/** How long until the words for `at` may change. */
+export function nextChange(at: number, now: number): number {
+  const size = Math.abs(at - now);
+  return size < MINUTE ? SECOND : size < HOUR ? 15 * SECOND : 5 * MINUTE;
+}
+
+/** Date and time, in the browser's zone. */
+export function exactTime(language: string, at: number): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "long" }).format(at);
+}
+
+/** "12 s", "3 min 20 s", "2 h 5 min". */
+export function duration(language: string, ms: number): string {
+  const total = Math.max(0, Math.round(ms / SECOND));
+  if (ms < SECOND) return unit(language, Math.max(0, Math.round(ms)), "millisecond");
+  const [days, hours, minutes, seconds] = [
+    Math.floor(total / 86_400),
+    Math.floor(total / 3600) % 24,
+    Math.floor(total / 60) % 60,
+    total % 60,
+  ];
+  const parts: [number, string][] =
+    days > 0
+      ? [
+          [days, "day"],
+          [hours, "hour"],
+        ]
+      : hours > 0
+        ? [
+            [hours, "hour"],
+            [minutes, "minute"],
+          ]
+        : minutes > 0
+          ? [
+              [minutes, "minute"],
+              [seconds, "second"],
+            ]
+          : [[seconds, "second"]];
+  return parts
+    .filter(([value], index) => index === 0 || value > 0)
+    .map(([value, name]) => unit(language, value, name))
+    .join(" ");
+}
+
+function unit(language: string, value: number, name: string): string {
+  return new Intl.NumberFormat(language, { style: "unit", unit: name, unitDisplay: "short" }).format(value);
+}

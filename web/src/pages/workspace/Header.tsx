@@ -1,0 +1,125 @@
+/** Name, state, schedule and actions of a workspace. */
+
+import { Link } from "@tanstack/react-router";
+import { CirclePlay, CircleStop, CircleX, Ellipsis, RefreshCw, RotateCw, Star, StarOff } from "lucide-react";
+import { useAction, useFavorite } from "@/api/actions";
+import type { Workspace } from "@/api/types";
+import { useT } from "@/i18n";
+import {
+  type Can,
+  canCancel,
+  canExtend,
+  canRestart,
+  canStart,
+  canStop,
+  canUpdate,
+  isBusy,
+  type Permissions,
+} from "@/lib/can";
+import { stepOf } from "@/lib/steps";
+import { Button } from "@/ui/Button";
+import { Menu, MenuItem, MenuLine } from "@/ui/Menu";
+import { ErrorNote } from "@/ui/Notes";
+import { WorkspaceState } from "@/ui/Status";
+import { Schedule } from "../Schedule";
+import { Steps } from "./Steps";
+
+export function Header({ workspace, may }: { workspace: Workspace; may: Permissions | undefined }) {
+  const t = useT();
+  const action = useAction(workspace);
+  const favorite = useFavorite(workspace);
+  const why = (can: Can) => (can === true ? undefined : t.why[can]);
+  const running =
+    workspace.latest_build.transition === "start" && workspace.latest_build.status === "running";
+  const busy = isBusy(workspace);
+  const step = stepOf(workspace);
+  return (
+    <header className="workspace-head">
+      <div className="workspace-title">
+        <h1 className="cut">
+          <Link to="/workspaces">{t.workspaces.title}</Link>
+          <span className="muted"> / </span>
+          {workspace.name}
+        </h1>
+        {workspace.favorite && <Star size={16} className="star" aria-label={t.workspaces.favorite} />}
+        <WorkspaceState workspace={workspace} />
+        <span className="muted small workspace-schedule">
+          <Schedule workspace={workspace} />
+          {canExtend(workspace, may) === true && running && (
+            <Button
+              look="quiet"
+              label={t.actions.extendHint}
+              busy={action.isPending}
+              onClick={() => action.mutate("extend")}
+            >
+              {t.actions.extend}
+            </Button>
+          )}
+        </span>
+        {step && step !== "ready" && <Steps now={step} />}
+      </div>
+      <div className="workspace-actions">
+        {busy ? (
+          <Button icon={CircleX} why={why(canCancel(workspace, may))} onClick={() => action.mutate("cancel")}>
+            {t.actions.cancel}
+          </Button>
+        ) : running ? (
+          <Button
+            icon={CircleStop}
+            why={why(canStop(workspace, may))}
+            busy={action.isPending}
+            onClick={() => action.mutate("stop")}
+          >
+            {t.actions.stop}
+          </Button>
+        ) : (
+          <Button
+            look="primary"
+            icon={CirclePlay}
+            why={why(canStart(workspace, may))}
+            busy={action.isPending}
+            onClick={() => action.mutate("start")}
+          >
+            {t.actions.start}
+          </Button>
+        )}
+        {running && (
+          <Button
+            icon={RotateCw}
+            why={why(canRestart(workspace, may))}
+            busy={action.isPending}
+            onClick={() => action.mutate("restart")}
+          >
+            {t.actions.restart}
+          </Button>
+        )}
+        <Menu trigger={<Button look="quiet" icon={Ellipsis} aria-label={t.common.more} />}>
+          {!running && (
+            <MenuItem
+              icon={CircleStop}
+              why={why(canStop(workspace, may))}
+              onSelect={() => action.mutate("stop")}
+            >
+              {t.actions.stop}
+            </MenuItem>
+          )}
+          <MenuItem
+            icon={RefreshCw}
+            why={why(canUpdate(workspace, may))}
+            onSelect={() => action.mutate("update")}
+          >
+            {t.actions.update}
+          </MenuItem>
+          <MenuLine />
+          <MenuItem
+            icon={workspace.favorite ? StarOff : Star}
+            onSelect={() => favorite.mutate(!workspace.favorite)}
+          >
+            {workspace.favorite ? t.actions.unfavor : t.actions.favor}
+          </MenuItem>
+        </Menu>
+      </div>
+      {(action.error ?? favorite.error) && <ErrorNote error={action.error ?? favorite.error} />}
+    </header>
+  );
+}

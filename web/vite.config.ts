@@ -1,0 +1,36 @@
+import { fileURLToPath } from "node:url";
+import react from "@vitejs/plugin-react";
+import type { Plugin } from "vite";
+import { defineConfig } from "vitest/config";
+import { compress } from "./build/compress.ts";
+
+const dist = fileURLToPath(new URL("dist", import.meta.url));
+const server = process.env.CODER_DEV_SERVER ?? "http://127.0.0.1:3000";
+/** The server only compares cookie and header, so while developing any value does. */
+const DEV_CSRF = "0".repeat(32);
+
+/** Does what the server does with the page's marks when it is the server that serves it. */
+function devMarks(): Plugin {
+  return {
+    name: "dev-marks",
+    apply: "serve",
+    transformIndexHtml: (html) => html.replaceAll("@CSRF_TOKEN@", DEV_CSRF).replaceAll("@CSP_NONCE@", ""),
+  };
+}
+
+export default defineConfig({
+  plugins: [react(), devMarks(), compress(dist)],
+  resolve: { alias: { "@": fileURLToPath(new URL("src", import.meta.url)) } },
+  html: { cspNonce: "@CSP_NONCE@" },
+  build: {
+    target: "es2022",
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  test: { include: ["src/**/*.test.ts"] },
+  server: {
+    headers: { "Set-Cookie": `csrf_token=${DEV_CSRF}; Path=/; SameSite=Lax` },
+    proxy: { "/api": { target: server, ws: true } },
+  },
+});
