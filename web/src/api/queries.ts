@@ -63,6 +63,24 @@ export const permissionsQuery = (workspace: Workspace) =>
     },
   });
 
+/** What the person may do with the deployment as a whole. */
+export const sitePermissionsQuery = queryOptions({
+  queryKey: ["sitePermissions"],
+  staleTime: 5 * 60_000,
+  queryFn: () =>
+    authCheck({
+      createTemplates: { object: { resource_type: "template" }, action: "create" },
+      readUsers: { object: { resource_type: "user" }, action: "read" },
+      createUsers: { object: { resource_type: "user" }, action: "create" },
+      readMembers: { object: { resource_type: "organization_member" }, action: "read" },
+      readProvisioners: { object: { resource_type: "provisioner_daemon" }, action: "read" },
+      readJobs: { object: { resource_type: "provisioner_jobs" }, action: "read" },
+      readAuditLog: { object: { resource_type: "audit_log" }, action: "read" },
+      readDeployment: { object: { resource_type: "deployment_config" }, action: "read" },
+      readHealth: { object: { resource_type: "debug_info" }, action: "read" },
+    }),
+});
+
 export const buildsQuery = (workspace: string) =>
   queryOptions({ queryKey: ["builds", workspace], queryFn: () => builds.list(workspace) });
 

@@ -1,11 +1,12 @@
 /** The frame of all pages behind the sign-in: where one can go, and who one is. */
 
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { CircleUserRound, LogOut, Plus, SquareTerminal } from "lucide-react";
+import { CircleUserRound, LayoutTemplate, LogOut, Settings, SquareTerminal, UserCog } from "lucide-react";
 import { session } from "@/api/endpoints";
-import { meQuery } from "@/api/queries";
+import { meQuery, sitePermissionsQuery } from "@/api/queries";
 import { useT } from "@/i18n";
+import { adminPages } from "@/lib/adminPages";
 import { Logo } from "@/ui/Logo";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "@/ui/Menu";
 import { Preferences } from "./Preferences";
@@ -33,6 +34,9 @@ function AccountMenu() {
       }
     >
       <MenuLabel>{t.nav.signedInAs(me.name || me.username)}</MenuLabel>
+      <MenuItem icon={UserCog} onSelect={() => void navigate({ to: "/settings/account" })}>
+        {t.nav.settings}
+      </MenuItem>
       <MenuLine />
       <Preferences />
       <MenuLine />
@@ -45,6 +49,7 @@ function AccountMenu() {
 
 export function Shell() {
   const t = useT();
+  const { data: may } = useQuery(sitePermissionsQuery);
   return (
     <>
       <a className="skip" href="#content">
@@ -59,11 +64,16 @@ export function Shell() {
             <SquareTerminal size={20} aria-hidden className="nav-icon" />
             <span className="nav-word">{t.nav.workspaces}</span>
           </Link>
-          <Link to="/workspaces/new" className="nav-item">
-            <Plus size={20} aria-hidden className="nav-icon" />
-            <span className="nav-word nav-long">{t.nav.create}</span>
-            <span className="nav-word nav-short">{t.nav.createShort}</span>
+          <Link to="/templates" className="nav-item">
+            <LayoutTemplate size={20} aria-hidden className="nav-icon" />
+            <span className="nav-word">{t.nav.templates}</span>
           </Link>
+          {may && adminPages(may).length > 0 && (
+            <Link to="/admin" className="nav-item">
+              <Settings size={20} aria-hidden className="nav-icon" />
+              <span className="nav-word">{t.nav.admin}</span>
+            </Link>
+          )}
           <span className="nav-space" />
           <AccountMenu />
         </nav>

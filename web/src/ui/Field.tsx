@@ -59,3 +59,74 @@ export function Field({ label, hint, error, optional, ...input }: FieldProps) {
     </FieldFrame>
   );
 }
+
+type SelectProps<Value extends string> = Frame &
+  Omit<ComponentProps<"select">, "children" | "value" | "onChange"> & {
+    value: Value;
+    /** The words for each value, in the order in which they are offered. */
+    options: readonly (readonly [Value, string])[];
+    onPick: (value: Value) => void;
+  };
+
+/** One of a few values, by the platform's own list. */
+export function Select<Value extends string>({
+  label,
+  hint,
+  error,
+  optional,
+  options,
+  onPick,
+  ...select
+}: SelectProps<Value>) {
+  return (
+    <FieldFrame label={label} hint={hint} error={error} {...(optional ? { optional } : {})}>
+      {(control) => (
+        <select
+          className="input"
+          {...select}
+          {...control}
+          onChange={(event) => onPick(event.target.value as Value)}
+        >
+          {options.map(([value, word]) => (
+            <option key={value} value={value}>
+              {word}
+            </option>
+          ))}
+        </select>
+      )}
+    </FieldFrame>
+  );
+}
+
+interface CheckProps {
+  label: ReactNode;
+  hint?: ReactNode;
+  checked: boolean;
+  disabled?: boolean;
+  onChange: (checked: boolean) => void;
+}
+
+/** Something that is on or off. */
+export function Check({ label, hint, checked, disabled, onChange }: CheckProps) {
+  const id = useId();
+  return (
+    <div className="check">
+      <input
+        type="checkbox"
+        id={id}
+        checked={checked}
+        disabled={disabled}
+        aria-describedby={hint ? `${id}-hint` : undefined}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      <div>
+        <label htmlFor={id}>{label}</label>
+        {hint && (
+          <div id={`${id}-hint`} className="field-hint">
+            {hint}
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -9,7 +9,7 @@ import { authMethodsQuery } from "@/api/queries";
 import { useT } from "@/i18n";
 import { isPage, safeRedirect } from "@/lib/redirect";
 import { useTitle } from "@/lib/title";
-import { loginRoute } from "@/router";
+import { loginRoute } from "@/routes/auth";
 import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
 import { ErrorNote, Note } from "@/ui/Notes";

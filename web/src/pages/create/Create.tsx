@@ -19,7 +19,7 @@ import { useI18n, useT } from "@/i18n";
 import { freeName, initialValues, type Values } from "@/lib/parameters";
 import { duration } from "@/lib/time";
 import { useTitle } from "@/lib/title";
-import { createWorkspaceRoute, DEFAULT_FILTER } from "@/router";
+import { createWorkspaceRoute, DEFAULT_FILTER } from "@/routes/workspaces";
 import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
 import { ErrorNote, Note, Skeleton } from "@/ui/Notes";

@@ -6,7 +6,7 @@ import { buildsQuery } from "@/api/queries";
 import type { Workspace, WorkspaceBuild } from "@/api/types";
 import { useT } from "@/i18n";
 import type { Tone } from "@/lib/status";
-import { workspaceRoute } from "@/router";
+import { workspaceRoute } from "@/routes/workspaces";
 import { ErrorNote, Skeleton } from "@/ui/Notes";
 import { Badge } from "@/ui/Status";
 import { Table } from "@/ui/Table";

@@ -7,7 +7,7 @@ import { buildsQuery } from "@/api/queries";
 import type { Workspace, WorkspaceAgent } from "@/api/types";
 import { useT } from "@/i18n";
 import { agentsOf } from "@/lib/status";
-import { workspaceRoute } from "@/router";
+import { workspaceRoute } from "@/routes/workspaces";
 import { LogView } from "@/ui/log/LogView";
 import { Note } from "@/ui/Notes";
 

@@ -3,7 +3,7 @@
 import { Link } from "@tanstack/react-router";
 import { Boxes, History, type LucideIcon, ScrollText, SlidersHorizontal, Terminal } from "lucide-react";
 import { useT } from "@/i18n";
-import { PANELS, type Panel, workspaceRoute } from "@/router";
+import { PANELS, type Panel, workspaceRoute } from "@/routes/workspaces";
 
 const ICONS: Record<Panel, LucideIcon> = {
   log: ScrollText,

@@ -8,7 +8,7 @@ import { useT } from "@/i18n";
 import { canConnect, canStart, type Permissions } from "@/lib/can";
 import { agentsOf } from "@/lib/status";
 import { terminalId } from "@/lib/terminalId";
-import { workspaceRoute } from "@/router";
+import { workspaceRoute } from "@/routes/workspaces";
 import { Button } from "@/ui/Button";
 import { Empty, Skeleton } from "@/ui/Notes";
 

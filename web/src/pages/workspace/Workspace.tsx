@@ -11,7 +11,7 @@ import { useT } from "@/i18n";
 import { canConnect, isBusy } from "@/lib/can";
 import { agentsOf } from "@/lib/status";
 import { useTitle } from "@/lib/title";
-import { type Panel, workspaceRoute } from "@/router";
+import { type Panel, workspaceRoute } from "@/routes/workspaces";
 import { Empty, ErrorNote, Skeleton } from "@/ui/Notes";
 import { NotFound } from "../Fallbacks";
 import { Agents } from "./Agents";

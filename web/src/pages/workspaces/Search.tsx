@@ -3,7 +3,7 @@
 import { ListFilter, SearchIcon, X } from "lucide-react";
 import { useEffect, useId, useState } from "react";
 import { useT } from "@/i18n";
-import { DEFAULT_FILTER, workspacesRoute } from "@/router";
+import { DEFAULT_FILTER, workspacesRoute } from "@/routes/workspaces";
 import { Button } from "@/ui/Button";
 import { Menu, MenuChoice } from "@/ui/Menu";
 import "@/ui/input.css";

@@ -1,15 +1,16 @@
 /** The list of workspaces: everything that one decides by, and what one does, without opening any. */
 
 import { useQuery } from "@tanstack/react-query";
-import { ChevronLeft, ChevronRight, Plus, SearchX, SquareTerminal } from "lucide-react";
+import { Plus, SearchX, SquareTerminal } from "lucide-react";
 import { useLiveWorkspaces } from "@/api/live";
 import { PAGE_SIZE, templatesQuery, workspacesQuery } from "@/api/queries";
 import { useT } from "@/i18n";
 import { useTitle } from "@/lib/title";
-import { DEFAULT_FILTER, workspacesRoute } from "@/router";
-import { Button, ButtonLink } from "@/ui/Button";
+import { DEFAULT_FILTER, workspacesRoute } from "@/routes/workspaces";
+import { ButtonLink } from "@/ui/Button";
 import { CopyButton } from "@/ui/CopyButton";
 import { Empty, ErrorNote, Skeleton } from "@/ui/Notes";
+import { Pages } from "@/ui/Pages";
 import { Search } from "./Search";
 import { WorkspaceRow } from "./WorkspaceRow";
 import "./workspaces.css";
@@ -52,36 +53,10 @@ function NoWorkspaces({ filter }: { filter: string }) {
   );
 }
 
-function Pages({ page, count }: { page: number; count: number }) {
-  const t = useT();
-  const navigate = workspacesRoute.useNavigate();
-  if (count <= PAGE_SIZE) return null;
-  const go = (to: number) => void navigate({ search: (old) => ({ ...old, page: to }) });
-  const last = Math.ceil(count / PAGE_SIZE);
-  return (
-    <nav className="pages">
-      <Button
-        icon={ChevronLeft}
-        label={t.common.previous}
-        disabled={page <= 1}
-        onClick={() => go(page - 1)}
-      />
-      <span className="tabular">
-        {t.common.range((page - 1) * PAGE_SIZE + 1, Math.min(count, page * PAGE_SIZE), count)}
-      </span>
-      <Button
-        icon={ChevronRight}
-        label={t.common.next}
-        disabled={page >= last}
-        onClick={() => go(page + 1)}
-      />
-    </nav>
-  );
-}
-
 export function Workspaces() {
   const t = useT();
   const search = workspacesRoute.useSearch();
+  const navigate = workspacesRoute.useNavigate();
   const filter = search.filter ?? DEFAULT_FILTER;
   const page = search.page ?? 1;
   const { data, error, isPending, refetch } = useQuery(workspacesQuery(filter, page));
@@ -105,7 +80,12 @@ export function Workspaces() {
               <WorkspaceRow key={workspace.id} workspace={workspace} />
             ))}
           </ul>
-          <Pages page={page} count={data?.count ?? 0} />
+          <Pages
+            page={page}
+            size={PAGE_SIZE}
+            count={data?.count ?? 0}
+            onGo={(to) => void navigate({ search: (old) => ({ ...old, page: to }) })}
+          />
           <p className="muted small">
             {t.workspaces.found(data?.count ?? 0)}. {t.workspaces.live}
           </p>

@@ -1,6 +1,9 @@
 /** All texts in English. Its shape is the shape of every catalogue: a text that another language lacks does not compile. */
 
-import { plural } from "./plural";
+import { plural } from "../plural";
+import { account } from "./account";
+import { admin } from "./admin";
+import { templates } from "./templates";
 
 const n = new Intl.NumberFormat("en");
 const count = (value: number, one: string, other: string) =>
@@ -12,9 +15,11 @@ export const en = {
     main: "Main",
     skip: "Skip to the content",
     workspaces: "Workspaces",
+    templates: "Templates",
+    admin: "Admin",
     create: "New workspace",
-    createShort: "New",
     account: "Account",
+    settings: "Account settings",
     signedInAs: (name: string) => `Signed in as ${name}`,
     signOut: "Sign out",
     theme: "Theme",
@@ -36,6 +41,10 @@ export const en = {
     none: "None",
     previous: "Previous page",
     next: "Next page",
+    pages: "Pages of the list",
+    typeName: (name: string) => `Type “${name}” to confirm`,
+    save: "Save",
+    saved: "Saved",
     range: (from: number, to: number, total: number) =>
       `${n.format(from)}–${n.format(to)} of ${n.format(total)}`,
     show: "Show",
@@ -322,6 +331,9 @@ export const en = {
     stopsAfter: (time: string) => `It stops by itself after ${time}.`,
     neverStops: "It runs until you stop it.",
   },
+  templates,
+  admin,
+  account,
 };
 
 export type Catalogue = typeof en;

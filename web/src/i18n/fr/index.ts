@@ -1,7 +1,10 @@
 /** Tous les textes en français. Espaces insécables : U+202F devant ; ! ? et U+00A0 devant : et dans les guillemets. */
 
-import type { Catalogue } from "./en";
-import { plural } from "./plural";
+import type { Catalogue } from "../en";
+import { plural } from "../plural";
+import { account } from "./account";
+import { admin } from "./admin";
+import { templates } from "./templates";
 
 const n = new Intl.NumberFormat("fr");
 const count = (value: number, one: string, other: string) =>
@@ -13,9 +16,11 @@ export const fr: Catalogue = {
     main: "Principal",
     skip: "Aller au contenu",
     workspaces: "Espaces de travail",
+    templates: "Modèles",
+    admin: "Administration",
     create: "Nouvel espace de travail",
-    createShort: "Nouveau",
     account: "Compte",
+    settings: "Paramètres du compte",
     signedInAs: (name) => `Connecté en tant que ${name}`,
     signOut: "Se déconnecter",
     theme: "Thème",
@@ -37,6 +42,10 @@ export const fr: Catalogue = {
     none: "Aucun",
     previous: "Page précédente",
     next: "Page suivante",
+    pages: "Pages de la liste",
+    typeName: (name: string) => `Saisissez « ${name} » pour confirmer`,
+    save: "Enregistrer",
+    saved: "Enregistré",
     range: (from, to, total) => `${n.format(from)}–${n.format(to)} sur ${n.format(total)}`,
     show: "Afficher",
     hide: "Masquer",
@@ -326,4 +335,7 @@ export const fr: Catalogue = {
     stopsAfter: (time) => `Il s’arrête de lui-même au bout de ${time}.`,
     neverStops: "Il fonctionne jusqu’à ce que vous l’arrêtiez.",
   },
+  templates,
+  admin,
+  account,
 };

@@ -1,0 +1,6 @@
+/** The pages about oneself. */
+
+export const account = {
+  title: "Account",
+  pages: { profile: "Profile" },
+};

@@ -1,0 +1,5 @@
+/** Templates: the gallery, a template, its versions, the editor. */
+
+export const templates = {
+  title: "Templates",
+};
