@@ -5,7 +5,9 @@ import { chmod, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import type { ViteDevServer } from "vite";
 
 const run = promisify(execFile);
 
@@ -28,20 +30,40 @@ async function freePort(): Promise<number> {
 
 export class Server {
   private process: ChildProcess | undefined;
+  private vite: ViteDevServer | undefined;
 
   private constructor(
-    readonly url: string,
+    /** Where the server listens. */
+    private readonly address: string,
     private readonly directory: string,
+    /** Where its pages are. */
+    readonly url = address,
   ) {}
 
   static async start(): Promise<Server> {
     const directory = await mkdtemp(join(tmpdir(), "coder-e2e-"));
     // The built-in PostgreSQL runs as another account when we are root, and must get to its data.
     await chmod(directory, 0o755);
-    const server = new Server(`http://127.0.0.1:${await freePort()}`, directory);
+    const address = `http://127.0.0.1:${await freePort()}`;
+    const pages = process.env.CODER_TEST_LIVE ? `http://127.0.0.1:${await freePort()}` : address;
+    const server = new Server(address, directory, pages);
     await mkdir(join(directory, "home"));
     await server.launch();
+    if (pages !== address) await server.servePages();
     return server;
+  }
+
+  /** With CODER_TEST_LIVE the pages are those of the sources as they are now, not those built into the binary. */
+  private async servePages(): Promise<void> {
+    process.env.CODER_DEV_SERVER = this.address;
+    const { createServer } = await import("vite");
+    this.vite = await createServer({
+      root: fileURLToPath(new URL("..", import.meta.url)),
+      cacheDir: join(this.directory, "vite"),
+      logLevel: "error",
+      server: { host: "127.0.0.1", port: Number(new URL(this.url).port), strictPort: true },
+    });
+    await this.vite.listen();
   }
 
   /** Starts the server, on its address and with its data. */
@@ -53,13 +75,13 @@ export class Server {
         HOME: join(this.directory, "home"),
         CODER_CONFIG_DIR: config,
         CODER_CACHE_DIRECTORY: join(config, "cache"),
-        CODER_HTTP_ADDRESS: new URL(this.url).host,
-        CODER_ACCESS_URL: this.url,
+        CODER_HTTP_ADDRESS: new URL(this.address).host,
+        CODER_ACCESS_URL: this.address,
       },
       stdio: "ignore",
     });
     const until = Date.now() + 90_000;
-    while (!(await fetch(`${this.url}/healthz`).catch(() => undefined))?.ok) {
+    while (!(await fetch(`${this.address}/healthz`).catch(() => undefined))?.ok) {
       if (Date.now() > until || this.process.exitCode !== null)
         throw new Error("the server did not become healthy");
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -77,6 +99,7 @@ export class Server {
   }
 
   async stop(): Promise<void> {
+    await this.vite?.close();
     await this.halt();
     await rm(this.directory, { recursive: true, force: true });
   }
@@ -96,16 +119,21 @@ export class Server {
 
   /** Signs in, and pushes the starter template `local`, which needs nothing but this machine. */
   async pushTemplate(email: string, password: string): Promise<void> {
-    await this.coder("login", this.url, "--first-user-email", email, "--first-user-password", password).catch(
-      async () => {
-        const response = await fetch(`${this.url}/api/v2/users/login`, {
-          method: "POST",
-          body: JSON.stringify({ email, password }),
-        });
-        const { session_token } = (await response.json()) as { session_token: string };
-        await this.coder("login", this.url, "--token", session_token);
-      },
-    );
+    await this.coder(
+      "login",
+      this.address,
+      "--first-user-email",
+      email,
+      "--first-user-password",
+      password,
+    ).catch(async () => {
+      const response = await fetch(`${this.address}/api/v2/users/login`, {
+        method: "POST",
+        body: JSON.stringify({ email, password }),
+      });
+      const { session_token } = (await response.json()) as { session_token: string };
+      await this.coder("login", this.address, "--token", session_token);
+    });
     await this.coder("templates", "init", "--id", "local", "local");
     await this.coder("templates", "push", "local", "-d", "local", "--yes");
   }
