@@ -4,11 +4,11 @@ use clap::{Args, Subcommand};
 use coder_wire as wire;
 use uuid::Uuid;
 
-use super::{tags, with_organization};
+use super::{Listing, Row, tags};
 use crate::context::Context;
 use crate::fail::{Fail, Outcome};
-use crate::ui::out::{noteln, outln};
-use crate::ui::table::{Column, FormatArgs, ListFormat, column, print_list};
+use crate::ui::out::outln;
+use crate::ui::table::{Column, FormatArgs, column};
 use crate::ui::time;
 
 /// Look at provisioner jobs.
@@ -98,11 +98,6 @@ pub struct CancelArgs {
     organization: Option<String>,
 }
 
-struct Row {
-    job: wire::ProvisionerJob,
-    organization: String,
-}
-
 fn when(time: Option<chrono::DateTime<chrono::Utc>>) -> String {
     time.map_or_else(String::new, time::date)
 }
@@ -111,35 +106,37 @@ fn id(id: Option<Uuid>) -> String {
     id.map_or_else(String::new, |id| id.to_string())
 }
 
-const COLUMNS: &[Column<Row>] = &[
-    column("id", |row| row.job.id.to_string()),
-    column("created at", |row| time::date(row.job.created_at)),
-    column("started at", |row| when(row.job.started_at)),
-    column("completed at", |row| when(row.job.completed_at)),
-    column("canceled at", |row| when(row.job.canceled_at)),
-    column("error", |row| row.job.error.clone()),
+const COLUMNS: &[Column<Row<wire::ProvisionerJob>>] = &[
+    column("id", |row| row.item.id.to_string()),
+    column("created at", |row| time::date(row.item.created_at)),
+    column("started at", |row| when(row.item.started_at)),
+    column("completed at", |row| when(row.item.completed_at)),
+    column("canceled at", |row| when(row.item.canceled_at)),
+    column("error", |row| row.item.error.clone()),
     column("error code", |row| {
-        row.job
+        row.item
             .error_code
             .map_or_else(String::new, |code| code.to_string())
     }),
-    column("status", |row| row.job.status.to_string()),
-    column("worker id", |row| id(row.job.worker_id)),
-    column("worker name", |row| row.job.worker_name.clone()),
-    column("file id", |row| row.job.file_id.to_string()),
-    column("tags", |row| tags(&row.job.tags)),
-    column("queue position", |row| row.job.queue_position.to_string()),
-    column("queue size", |row| row.job.queue_size.to_string()),
-    column("organization id", |row| row.job.organization_id.to_string()),
+    column("status", |row| row.item.status.to_string()),
+    column("worker id", |row| id(row.item.worker_id)),
+    column("worker name", |row| row.item.worker_name.clone()),
+    column("file id", |row| row.item.file_id.to_string()),
+    column("tags", |row| tags(&row.item.tags)),
+    column("queue position", |row| row.item.queue_position.to_string()),
+    column("queue size", |row| row.item.queue_size.to_string()),
+    column("organization id", |row| {
+        row.item.organization_id.to_string()
+    }),
     column("template version id", |row| {
-        id(row.job.input.template_version_id)
+        id(row.item.input.template_version_id)
     }),
     column("workspace build id", |row| {
-        id(row.job.input.workspace_build_id)
+        id(row.item.input.workspace_build_id)
     }),
-    column("type", |row| row.job.kind.to_string()),
+    column("type", |row| row.item.kind.to_string()),
     column("available workers", |row| {
-        row.job
+        row.item
             .available_workers
             .iter()
             .map(Uuid::to_string)
@@ -147,28 +144,28 @@ const COLUMNS: &[Column<Row>] = &[
             .join(" ")
     }),
     column("template version name", |row| {
-        row.job.metadata.template_version_name.clone()
+        row.item.metadata.template_version_name.clone()
     }),
     column("template id", |row| {
-        row.job.metadata.template_id.to_string()
+        row.item.metadata.template_id.to_string()
     }),
     column("template name", |row| {
-        row.job.metadata.template_name.clone()
+        row.item.metadata.template_name.clone()
     }),
     column("template display name", |row| {
-        row.job.metadata.template_display_name.clone()
+        row.item.metadata.template_display_name.clone()
     }),
     column("template icon", |row| {
-        row.job.metadata.template_icon.clone()
+        row.item.metadata.template_icon.clone()
     }),
-    column("workspace id", |row| id(row.job.metadata.workspace_id)),
+    column("workspace id", |row| id(row.item.metadata.workspace_id)),
     column("workspace name", |row| {
-        row.job.metadata.workspace_name.clone()
+        row.item.metadata.workspace_name.clone()
     }),
     column("organization", |row| row.organization.clone()),
-    column("queue", |row| match row.job.status {
+    column("queue", |row| match row.item.status {
         wire::ProvisionerJobStatus::Pending => {
-            format!("{}/{}", row.job.queue_position, row.job.queue_size)
+            format!("{}/{}", row.item.queue_position, row.item.queue_size)
         }
         _ => String::new(),
     }),
@@ -197,24 +194,13 @@ impl ListArgs {
             ("status", &status),
             ("initiator", &initiator),
         ];
-        let rows: Vec<Row> = client
-            .provisioner_jobs(organization.id, &filter)
-            .await?
-            .into_iter()
-            .map(|job| Row {
-                job,
-                organization: organization.name.clone(),
-            })
-            .collect();
-        if rows.is_empty() && self.format.output == ListFormat::Table {
-            noteln!("There are no provisioner jobs that match.");
-            return Ok(());
-        }
-        let json = rows
-            .iter()
-            .map(|row| with_organization(&row.job, &row.organization))
-            .collect::<Outcome<Vec<_>>>()?;
-        print_list(&rows, COLUMNS, &self.columns, self.format.output, &json)
+        let found = client.provisioner_jobs(organization.id, &filter).await?;
+        let listing = Listing {
+            columns: COLUMNS,
+            wanted: &self.columns,
+            format: self.format.output,
+        };
+        listing.print(found, "provisioner jobs", &organization.name)
     }
 }
 

@@ -5,11 +5,10 @@ use std::time::Duration;
 use clap::Args;
 use coder_wire as wire;
 
-use super::{tags, with_organization};
+use super::{Listing, Row, tags};
 use crate::context::Context;
 use crate::fail::Outcome;
-use crate::ui::out::noteln;
-use crate::ui::table::{Column, FormatArgs, ListFormat, column, print_list};
+use crate::ui::table::{Column, FormatArgs, column};
 use crate::ui::{duration, time};
 
 /// List provisioner daemons.
@@ -61,11 +60,6 @@ pub struct ListArgs {
     format: FormatArgs,
 }
 
-struct Row {
-    daemon: wire::ProvisionerDaemon,
-    organization: String,
-}
-
 fn job(
     job: Option<&wire::ProvisionerDaemonJob>,
     cell: impl Fn(&wire::ProvisionerDaemonJob) -> String,
@@ -73,70 +67,66 @@ fn job(
     job.map_or_else(String::new, cell)
 }
 
-const COLUMNS: &[Column<Row>] = &[
-    column("id", |row| row.daemon.id.to_string()),
+const COLUMNS: &[Column<Row<wire::ProvisionerDaemon>>] = &[
+    column("id", |row| row.item.id.to_string()),
     column("organization id", |row| {
-        row.daemon.organization_id.to_string()
+        row.item.organization_id.to_string()
     }),
-    column("created at", |row| time::date(row.daemon.created_at)),
+    column("created at", |row| time::date(row.item.created_at)),
     column("last seen at", |row| {
-        row.daemon.last_seen_at.map_or_else(String::new, time::date)
+        row.item.last_seen_at.map_or_else(String::new, time::date)
     }),
-    column("name", |row| row.daemon.name.clone()),
-    column("version", |row| row.daemon.version.clone()),
-    column("api version", |row| row.daemon.api_version.clone()),
-    column("tags", |row| tags(&row.daemon.tags)),
+    column("name", |row| row.item.name.clone()),
+    column("version", |row| row.item.version.clone()),
+    column("api version", |row| row.item.api_version.clone()),
+    column("tags", |row| tags(&row.item.tags)),
     column("key name", |row| {
-        row.daemon.key_name.clone().unwrap_or_default()
+        row.item.key_name.clone().unwrap_or_default()
     }),
     column("status", |row| {
-        row.daemon
+        row.item
             .status
             .map_or_else(String::new, |status| status.to_string())
     }),
     column("current job id", |row| {
-        job(row.daemon.current_job.as_ref(), |job| job.id.to_string())
+        job(row.item.current_job.as_ref(), |job| job.id.to_string())
     }),
     column("current job status", |row| {
-        job(row.daemon.current_job.as_ref(), |job| {
-            job.status.to_string()
-        })
+        job(row.item.current_job.as_ref(), |job| job.status.to_string())
     }),
     column("current job template name", |row| {
-        job(row.daemon.current_job.as_ref(), |job| {
+        job(row.item.current_job.as_ref(), |job| {
             job.template_name.clone()
         })
     }),
     column("current job template icon", |row| {
-        job(row.daemon.current_job.as_ref(), |job| {
+        job(row.item.current_job.as_ref(), |job| {
             job.template_icon.clone()
         })
     }),
     column("current job template display name", |row| {
-        job(row.daemon.current_job.as_ref(), |job| {
+        job(row.item.current_job.as_ref(), |job| {
             job.template_display_name.clone()
         })
     }),
     column("previous job id", |row| {
-        job(row.daemon.previous_job.as_ref(), |job| job.id.to_string())
+        job(row.item.previous_job.as_ref(), |job| job.id.to_string())
     }),
     column("previous job status", |row| {
-        job(row.daemon.previous_job.as_ref(), |job| {
-            job.status.to_string()
-        })
+        job(row.item.previous_job.as_ref(), |job| job.status.to_string())
     }),
     column("previous job template name", |row| {
-        job(row.daemon.previous_job.as_ref(), |job| {
+        job(row.item.previous_job.as_ref(), |job| {
             job.template_name.clone()
         })
     }),
     column("previous job template icon", |row| {
-        job(row.daemon.previous_job.as_ref(), |job| {
+        job(row.item.previous_job.as_ref(), |job| {
             job.template_icon.clone()
         })
     }),
     column("previous job template display name", |row| {
-        job(row.daemon.previous_job.as_ref(), |job| {
+        job(row.item.previous_job.as_ref(), |job| {
             job.template_display_name.clone()
         })
     }),
@@ -156,23 +146,12 @@ impl ListArgs {
             ("status", &status),
             ("max_age", &max_age),
         ];
-        let rows: Vec<Row> = client
-            .provisioner_daemons(organization.id, &filter)
-            .await?
-            .into_iter()
-            .map(|daemon| Row {
-                daemon,
-                organization: organization.name.clone(),
-            })
-            .collect();
-        if rows.is_empty() && self.format.output == ListFormat::Table {
-            noteln!("There are no provisioner daemons that match.");
-            return Ok(());
-        }
-        let json = rows
-            .iter()
-            .map(|row| with_organization(&row.daemon, &row.organization))
-            .collect::<Outcome<Vec<_>>>()?;
-        print_list(&rows, COLUMNS, &self.columns, self.format.output, &json)
+        let found = client.provisioner_daemons(organization.id, &filter).await?;
+        let listing = Listing {
+            columns: COLUMNS,
+            wanted: &self.columns,
+            format: self.format.output,
+        };
+        listing.print(found, "provisioner daemons", &organization.name)
     }
 }

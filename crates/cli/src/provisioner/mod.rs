@@ -4,9 +4,12 @@ mod jobs;
 mod list;
 
 use clap::{Args, Subcommand};
+use serde::Serialize;
 
 use crate::context::Context;
 use crate::fail::Outcome;
+use crate::ui::out::noteln;
+use crate::ui::table::{Column, ListFormat, print_list};
 
 /// Look at the provisioners, which build templates and workspaces.
 #[derive(Args, Debug)]
@@ -41,12 +44,36 @@ fn tags(tags: &std::collections::BTreeMap<String, String>) -> String {
     pairs.join(" ")
 }
 
-/// Puts the organization's name beside the fields of a row, as stock does in JSON.
-fn with_organization(row: &impl serde::Serialize, name: &str) -> Outcome<serde_json::Value> {
-    let mut value =
-        serde_json::to_value(row).map_err(|error| crate::fail::Fail::new(error.to_string()))?;
-    if let Some(map) = value.as_object_mut() {
-        map.insert("organization_name".to_owned(), name.into());
+/// A row of a list with the name of its organization, which stands beside the other fields in JSON, as in stock.
+#[derive(Serialize)]
+struct Row<T> {
+    #[serde(flatten)]
+    item: T,
+    #[serde(rename = "organization_name")]
+    organization: String,
+}
+
+/// How a list is to be written: all its columns, those asked for, and the format.
+struct Listing<'a, T> {
+    columns: &'a [Column<Row<T>>],
+    wanted: &'a [String],
+    format: ListFormat,
+}
+
+impl<T: Serialize> Listing<'_, T> {
+    /// Writes what was found in an organization; `what` names it in the plural.
+    fn print(&self, items: Vec<T>, what: &str, organization: &str) -> Outcome {
+        if items.is_empty() && self.format == ListFormat::Table {
+            noteln!("There are no {what} that match.");
+            return Ok(());
+        }
+        let rows: Vec<Row<T>> = items
+            .into_iter()
+            .map(|item| Row {
+                item,
+                organization: organization.to_owned(),
+            })
+            .collect();
+        print_list(&rows, self.columns, self.wanted, self.format, &rows)
     }
-    Ok(value)
 }

@@ -1,12 +1,11 @@
 //! `coder users`
 
-mod activate;
 mod create;
 mod delete;
 mod edit_roles;
 mod list;
 mod show;
-mod suspend;
+mod status;
 
 use clap::{Args, Subcommand};
 use coder_wire as wire;
@@ -29,8 +28,8 @@ enum UsersCommand {
     Create(create::CreateArgs),
     List(list::ListArgs),
     Show(show::ShowArgs),
-    Suspend(suspend::SuspendArgs),
-    Activate(activate::ActivateArgs),
+    Suspend(status::SuspendArgs),
+    Activate(status::ActivateArgs),
     Delete(delete::DeleteArgs),
     EditRoles(edit_roles::EditRolesArgs),
 }

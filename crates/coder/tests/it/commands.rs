@@ -1,6 +1,6 @@
 //! The commands that people give about their workspaces, from one end of the product to the other.
 
-use crate::deployment::{Deployment, SHARED, path};
+use crate::deployment::{Deployment, PASSWORD, SHARED, path};
 use crate::machine::{self, Background, run, until};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
@@ -242,6 +242,91 @@ fn states(deployment: &Deployment) {
     assert!(
         built["serial"].as_i64() > state["serial"].as_i64(),
         "the build went on from the pushed state"
+    );
+}
+
+#[test]
+fn check_49_the_environment_alone_says_where_and_who() {
+    let deployment = &*SHARED;
+    let alone = |args: &[&str]| {
+        let mut command = crate::deployment::binary();
+        command
+            .args(args)
+            .env("CODER_URL", &deployment.url)
+            .env("CODER_SESSION_TOKEN", deployment.session())
+            .env("CODER_CONFIG_DIR", deployment.dir.join("nothing-here"));
+        run(&mut command, b"").ok()
+    };
+    let who = alone(&["whoami"]).out();
+    assert!(who.contains("ann"), "{who}");
+    let users: Value =
+        serde_json::from_slice(&alone(&["users", "list", "-o", "json"]).stdout).unwrap();
+    let ann = users
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|user| user["username"] == "ann");
+    assert_eq!(ann.unwrap()["email"], "ann@example.com");
+}
+
+#[test]
+fn an_account_is_suspended_and_let_in_again() {
+    let deployment = &*SHARED;
+    let create = [
+        "users",
+        "create",
+        "-u",
+        "eve",
+        "-e",
+        "eve@example.com",
+        "-p",
+        PASSWORD,
+    ];
+    deployment.coder(&create).ok();
+    let status = || deployment.api("/api/v2/users/eve")["status"].clone();
+    let said = deployment.coder(&["users", "suspend", "eve"]).ok().out();
+    assert!(said.contains("eve is now suspended"), "{said}");
+    assert_eq!(status(), "suspended");
+    let said = deployment
+        .coder(&["users", "activate", "eve", "-c", "username"])
+        .ok()
+        .out();
+    assert!(
+        said.starts_with("USERNAME") && said.contains("eve is now"),
+        "{said}"
+    );
+    assert_ne!(status(), "suspended");
+    deployment.coder(&["users", "suspend", "nobody"]).exits(1);
+}
+
+#[test]
+fn provisioners_are_listed_with_their_organization() {
+    let deployment = &*SHARED;
+    let rows = deployment.json(&["provisioner", "list", "-o", "json"]);
+    let row = &rows[0];
+    assert_eq!(row["organization_name"], "coder");
+    assert_eq!(
+        row["api_version"],
+        deployment.api("/api/v2/buildinfo")["provisioner_api_version"]
+    );
+    let table = deployment
+        .coder(&["provisioner", "list", "-c", "name,organization"])
+        .ok()
+        .out();
+    let name = row["name"].as_str().unwrap();
+    assert!(
+        table
+            .lines()
+            .any(|line| line.starts_with(name) && line.ends_with("coder")),
+        "{table}"
+    );
+    let none = deployment
+        .coder(&["provisioner", "list", "-s", "offline", "--max-age", "1ns"])
+        .ok();
+    assert!(
+        none.stderr.contains("no provisioner daemons"),
+        "{}",
+        none.stderr
     );
 }
 
