@@ -4,7 +4,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { meQuery } from "./api/queries";
 import { Crashed } from "./pages/Fallbacks";
-import { accountIndexRoute, accountRoute, profileRoute } from "./routes/account";
+import { accountIndexRoute, accountPages, accountRoute, cliAuthRoute } from "./routes/account";
 import { adminIndexRoute, adminRoute } from "./routes/admin";
 import { loginRoute, setupRoute } from "./routes/auth";
 import { appRoute, rootRoute } from "./routes/base";
@@ -29,6 +29,7 @@ const indexRoute = createRoute({
 const routeTree = rootRoute.addChildren([
   setupRoute,
   loginRoute,
+  cliAuthRoute,
   appRoute.addChildren([
     indexRoute,
     workspacesRoute,
@@ -39,7 +40,7 @@ const routeTree = rootRoute.addChildren([
     buildRoute,
     templatesRoute,
     adminRoute.addChildren([adminIndexRoute]),
-    accountRoute.addChildren([accountIndexRoute, profileRoute]),
+    accountRoute.addChildren([accountIndexRoute, ...accountPages]),
   ]),
 ]);
 

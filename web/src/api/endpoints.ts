@@ -63,6 +63,46 @@ export const agents = {
   get: (id: string) => request<api.WorkspaceAgent>("GET", urls.agent(id)),
 };
 
+/** What is about oneself. */
+export const account = {
+  setProfile: (body: api.UpdateUserProfileRequest) => request<api.User>("PUT", urls.profile(), body),
+  setPassword: (body: api.UpdateUserPasswordRequest) => request<unknown>("PUT", urls.password(), body),
+  appearance: () => request<api.UserAppearance>("GET", urls.appearance()),
+  setAppearance: (body: api.UserAppearance) => request<api.UserAppearance>("PUT", urls.appearance(), body),
+  sshKey: () => request<api.GitSshKey>("GET", urls.gitSshKey()),
+  regenerateSshKey: () => request<api.GitSshKey>("PUT", urls.gitSshKey()),
+  /** A session of its own for another program. */
+  createSessionKey: () => request<api.GenerateApiKeyResponse>("POST", urls.sessionKeys()),
+};
+
+export const tokens = {
+  list: () => request<api.ApiKeyWithOwner[]>("GET", urls.tokens(true)),
+  config: () => request<api.TokenConfig>("GET", urls.tokenConfig()),
+  create: (body: api.CreateTokenRequest) => request<api.GenerateApiKeyResponse>("POST", urls.tokens(), body),
+  delete: (id: string) => request<unknown>("DELETE", urls.key(id)),
+};
+
+export const notifications = {
+  settings: () => request<api.NotificationsSettings>("GET", urls.notificationSettings()),
+  templates: () => request<api.NotificationTemplate[]>("GET", urls.notificationTemplates()),
+  methods: () => request<api.NotificationMethods>("GET", urls.notificationMethods()),
+  /** Kinds never chosen are left out; the server answers `null` for none at all. */
+  preferences: async () =>
+    (await request<api.NotificationPreference[] | null>("GET", urls.notificationPreferences())) ?? [],
+  setPreferences: async (template_disabled_map: Record<string, boolean>) =>
+    (await request<api.NotificationPreference[] | null>("PUT", urls.notificationPreferences(), {
+      template_disabled_map,
+    })) ?? [],
+  test: () => request<unknown>("POST", urls.notificationTest()),
+};
+
+export const inbox = {
+  list: (before?: string) => request<api.InboxPage>("GET", urls.inbox(before)),
+  markRead: (id: string, is_read: boolean) =>
+    request<api.InboxMarked>("PUT", urls.inboxRead(id), { is_read }),
+  markAllRead: () => request<unknown>("PUT", urls.inboxReadAll()),
+};
+
 /** The checks of `can.ts`, answered by the server for the caller. */
 export interface Check {
   object: { resource_type: string; resource_id?: string; owner_id?: string; organization_id?: string };

@@ -46,6 +46,25 @@ export const urls = {
   agentMetadata: (id: string) => api(["workspaceagents", id, "watch-metadata-ws"]),
   terminal: (agent: string, reconnect: string, width: number, height: number) =>
     api(["workspaceagents", agent, "pty"], { reconnect, width, height }),
+  // What is about oneself.
+  profile: () => api(["users", "me", "profile"]),
+  password: () => api(["users", "me", "password"]),
+  appearance: () => api(["users", "me", "appearance"]),
+  gitSshKey: () => api(["users", "me", "gitsshkey"]),
+  sessionKeys: () => api(["users", "me", "keys"]),
+  tokens: (expired?: boolean) =>
+    api(["users", "me", "keys", "tokens"], { include_expired: expired ? "true" : undefined }),
+  tokenConfig: () => api(["users", "me", "keys", "tokens", "tokenconfig"]),
+  key: (id: string) => api(["users", "me", "keys", id]),
+  notificationSettings: () => api(["notifications", "settings"]),
+  notificationTemplates: () => api(["notifications", "templates", "system"]),
+  notificationMethods: () => api(["notifications", "dispatch-methods"]),
+  notificationPreferences: () => api(["users", "me", "notifications", "preferences"]),
+  notificationTest: () => api(["notifications", "test"]),
+  inbox: (before?: string) => api(["notifications", "inbox"], { starting_before: before }),
+  inboxWatch: () => api(["notifications", "inbox", "watch"]),
+  inboxRead: (id: string) => api(["notifications", "inbox", id, "read-status"]),
+  inboxReadAll: () => api(["notifications", "inbox", "mark-all-as-read"]),
   /** A path-based app, under the deployment's own host. */
   app: (owner: string, workspace: string, agent: string, slug: string) =>
     `/@${encodeURIComponent(owner)}/${encodeURIComponent(workspace)}.${encodeURIComponent(agent)}/apps/${encodeURIComponent(slug)}/`,

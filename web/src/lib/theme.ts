@@ -28,6 +28,16 @@ function subscribe(listener: () => void) {
   };
 }
 
+/** How an account names a theme: stock's names, of which some are variants of light and dark for the colour-blind. */
+export function themeFromAccount(preference: string | undefined): Theme | undefined {
+  if (!preference) return undefined;
+  if (preference.startsWith("light")) return "light";
+  if (preference.startsWith("dark")) return "dark";
+  return preference === "auto" ? "system" : undefined;
+}
+
+export const themeToAccount = (theme: Theme) => (theme === "system" ? "auto" : theme);
+
 /** What was chosen. */
 export const useTheme = (): Theme => useSyncExternalStore(subscribe, () => stored.get() ?? "system");
 

@@ -34,17 +34,20 @@ export const rootRoute = createRootRouteWithContext<Context>()({
   errorComponent: Crashed,
 });
 
-/** Everything that needs a session. */
+/** Lets in who has signed in; everybody else comes back here after the sign-in. */
+export async function needSession({ context, location }: { context: Context; location: { href: string } }) {
+  try {
+    await context.queryClient.ensureQueryData(meQuery);
+  } catch (error) {
+    if (!isStatus(error, 401)) throw error;
+    throw redirect({ to: "/login", search: location.href === "/" ? {} : { redirect: location.href } });
+  }
+}
+
+/** Everything that needs a session and stands in the frame. */
 export const appRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: "app",
-  beforeLoad: async ({ context, location }) => {
-    try {
-      await context.queryClient.ensureQueryData(meQuery);
-    } catch (error) {
-      if (!isStatus(error, 401)) throw error;
-      throw redirect({ to: "/login", search: location.href === "/" ? {} : { redirect: location.href } });
-    }
-  },
+  beforeLoad: needSession,
   component: Shell,
 });

@@ -1,7 +1,7 @@
 /** All texts in English. Its shape is the shape of every catalogue: a text that another language lacks does not compile. */
 
 import { plural } from "../plural";
-import { account } from "./account";
+import { account, inbox, palette } from "./account";
 import { admin } from "./admin";
 import { templates } from "./templates";
 
@@ -334,6 +334,8 @@ export const en = {
   templates,
   admin,
   account,
+  inbox,
+  palette,
 };
 
 export type Catalogue = typeof en;

@@ -2,7 +2,7 @@
 
 import type { Catalogue } from "../en";
 import { plural } from "../plural";
-import { account } from "./account";
+import { account, inbox, palette } from "./account";
 import { admin } from "./admin";
 import { templates } from "./templates";
 
@@ -338,4 +338,6 @@ export const fr: Catalogue = {
   templates,
   admin,
   account,
+  inbox,
+  palette,
 };

@@ -1,8 +1,8 @@
 /** The frame of the pages about oneself. */
 
 import { Outlet } from "@tanstack/react-router";
-import { CircleUserRound } from "lucide-react";
 import { useT } from "@/i18n";
+import { ACCOUNT_PAGES } from "@/lib/accountPages";
 import { SidePages } from "@/ui/SidePages";
 
 export function Account() {
@@ -10,7 +10,7 @@ export function Account() {
   return (
     <SidePages
       label={t.account.title}
-      pages={[{ to: "/settings/account", icon: CircleUserRound, text: t.account.pages.profile }]}
+      pages={ACCOUNT_PAGES.map(({ to, icon, word }) => ({ to, icon, text: t.account.pages[word] }))}
     >
       <Outlet />
     </SidePages>

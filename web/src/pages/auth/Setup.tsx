@@ -2,13 +2,13 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { deployment, session } from "@/api/endpoints";
 import { ApiError } from "@/api/errors";
 import { useT } from "@/i18n";
 import { useTitle } from "@/lib/title";
 import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
+import { NewPassword } from "@/ui/NewPassword";
 import { ErrorNote } from "@/ui/Notes";
 import { AuthForm, AuthPage } from "./AuthPage";
 
@@ -16,7 +16,6 @@ export function Setup() {
   const t = useT();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [passwordError, setPasswordError] = useState<string>();
   useTitle(t.setup.title);
 
   const setUp = useMutation({
@@ -37,12 +36,6 @@ export function Setup() {
       await navigate({ to: "/workspaces" });
     },
   });
-  const checkPassword = async (password: string) => {
-    if (!password) return setPasswordError(undefined);
-    // The server decides; if it cannot be asked now, it is asked with the form.
-    const check = await deployment.checkPassword(password).catch(() => undefined);
-    setPasswordError(check && !check.valid ? t.setup.passwordWeak : undefined);
-  };
 
   const error = setUp.error instanceof ApiError ? setUp.error : undefined;
   const field = (name: string) => error?.field(name);
@@ -76,17 +69,7 @@ export function Setup() {
           error={field("email")}
           required
         />
-        <Field
-          label={t.setup.password}
-          name="password"
-          type="password"
-          autoComplete="new-password"
-          hint={t.setup.passwordHint}
-          error={passwordError ?? field("password")}
-          onBlur={(event) => void checkPassword(event.target.value)}
-          required
-          maxLength={64}
-        />
+        <NewPassword label={t.setup.password} error={field("password")} />
         {elsewhere && <ErrorNote error={setUp.error} />}
         <Button type="submit" look="primary" busy={setUp.isPending}>
           {setUp.isPending ? t.setup.submitting : t.setup.submit}
