@@ -6,6 +6,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError, isStatus } from "./api/errors";
 import { I18nProvider, loadCatalogue, preferredLanguage } from "./i18n";
+import { allowDialogStyles } from "./lib/nonce";
 import { makeRouter } from "./router";
 import { TipProvider } from "./ui/Tip";
 import "./styles/tokens.css";
@@ -29,6 +30,7 @@ const queryClient = new QueryClient({
   },
 });
 
+allowDialogStyles();
 const router = makeRouter(queryClient);
 
 const language = preferredLanguage();

@@ -1,7 +1,8 @@
 /** What the UI remembers of oneself: appearance, tokens, SSH key, which notifications one wants. */
 
-import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { type Theme, themeFromAccount, themeToAccount } from "@/lib/theme";
+import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { setTheme, type Theme, themeFromAccount, themeToAccount } from "@/lib/theme";
 import { account, authCheck, notifications, tokens } from "./endpoints";
 import { meQuery } from "./queries";
 import type { UserAppearance } from "./types";
@@ -91,6 +92,15 @@ export function useSaveAppearance(shown: Theme) {
       if (client.getQueryData(meQuery.queryKey)) await save(client, change, shown);
     },
   });
+}
+
+/** The theme that the account has, wherever one signs in. Without one, this browser keeps what it has. */
+export function useAccountTheme() {
+  const { data } = useQuery(appearanceQuery);
+  const theme = themeFromAccount(data?.theme_preference);
+  useEffect(() => {
+    if (theme) setTheme(theme);
+  }, [theme]);
 }
 
 /** Switches a kind of notification at once, and takes it back if the server refuses. */

@@ -53,7 +53,13 @@ export function Button({
   return tip ? <Tip text={tip}>{button}</Tip> : button;
 }
 
-type ButtonLinkProps = LinkProps & { look?: Look; icon?: LucideIcon; label?: string; text?: string };
+type ButtonLinkProps = LinkProps & {
+  look?: Look;
+  icon?: LucideIcon;
+  label?: string;
+  text?: string;
+  onClick?: () => void;
+};
 
 /** A link to a page, looking like a button. */
 export function ButtonLink({ look = "plain", icon: Icon, label, text, ...rest }: ButtonLinkProps) {

@@ -9,6 +9,14 @@ import { Field } from "./Field";
 import { ErrorNote } from "./Notes";
 import "./dialog.css";
 
+/** To the first field, else to the dialog: on the button that closes, the first Escape would only close its tooltip. */
+function focusInside(event: Event) {
+  event.preventDefault();
+  const dialog = event.currentTarget as HTMLElement;
+  if (dialog.contains(document.activeElement)) return;
+  (dialog.querySelector<HTMLElement>("input, select, textarea") ?? dialog).focus();
+}
+
 interface DialogProps {
   title: string;
   /** What it is about, read with the title. */
@@ -24,7 +32,11 @@ export function Dialog({ title, lead, open, onClose, children }: DialogProps) {
     <Radix.Root open={open} onOpenChange={(now) => !now && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="scrim" />
-        <Radix.Content className="dialog" {...(lead ? {} : { "aria-describedby": undefined })}>
+        <Radix.Content
+          className="dialog"
+          onOpenAutoFocus={focusInside}
+          {...(lead ? {} : { "aria-describedby": undefined })}
+        >
           <div className="dialog-head">
             <Radix.Title asChild>
               <h2>{title}</h2>

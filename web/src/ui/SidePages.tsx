@@ -1,8 +1,8 @@
 /** Several pages with one navigation at their side; above them where there is no room at the side. */
 
-import { Link, type LinkProps } from "@tanstack/react-router";
+import { Link, type LinkProps, useLocation } from "@tanstack/react-router";
 import type { LucideIcon } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import "./side-pages.css";
 
 /** Where a link of the navigation leads, and how it looks. */
@@ -15,9 +15,16 @@ interface Props {
 }
 
 export function SidePages({ label, pages, children }: Props) {
+  const nav = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  // Where the links are a row that scrolls, the one of this page is in sight.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page has another link
+  useEffect(() => {
+    nav.current?.querySelector(".active")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [pathname]);
   return (
     <div className="side-pages">
-      <nav className="side-nav" aria-label={label}>
+      <nav className="side-nav" aria-label={label} ref={nav}>
         {pages.map(({ icon: Icon, text, ...link }) => (
           <Link key={link.to} {...link} className="side-link">
             <Icon size={16} aria-hidden />

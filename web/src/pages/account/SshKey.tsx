@@ -30,8 +30,8 @@ export function SshKey() {
       {isPending && <Skeleton rows={2} />}
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {key && (
-        <section className="preferences" aria-labelledby="public-key">
-          <h2 id="public-key">{t.account.sshKey.public}</h2>
+        <div className="preferences">
+          <h2>{t.account.sshKey.public}</h2>
           <Secret label={t.account.sshKey.public} text={key.public_key.trim()} />
           <div className="form-actions">
             <Button icon={RefreshCw} onClick={() => setAsking(true)}>
@@ -41,7 +41,7 @@ export function SshKey() {
               <Time at={key.updated_at} say={t.account.sshKey.made} />
             </span>
           </div>
-        </section>
+        </div>
       )}
       <Confirm
         title={t.account.sshKey.regenerateTitle}

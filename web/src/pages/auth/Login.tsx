@@ -8,6 +8,7 @@ import { isStatus } from "@/api/errors";
 import { authMethodsQuery } from "@/api/queries";
 import { useT } from "@/i18n";
 import { isPage, safeRedirect } from "@/lib/redirect";
+import { safeLink } from "@/lib/safeLink";
 import { useTitle } from "@/lib/title";
 import { loginRoute } from "@/routes/auth";
 import { Button } from "@/ui/Button";
@@ -38,6 +39,8 @@ export function Login() {
   });
   const wrong = isStatus(login.error, 401);
   const next = wrong ? t.login.wrongNext : isStatus(login.error, 429) ? t.login.limitedNext : undefined;
+
+  const terms = safeLink(methods.data?.terms_of_service_url || "about:", window.location.origin);
 
   return (
     <AuthPage title={t.login.title}>
@@ -70,6 +73,13 @@ export function Login() {
             {login.isPending ? t.login.submitting : t.login.submit}
           </Button>
         </AuthForm>
+      )}
+      {terms && (
+        <p className="small">
+          <a href={terms.href} target="_blank" rel="noopener noreferrer">
+            {t.account.terms}
+          </a>
+        </p>
       )}
     </AuthPage>
   );

@@ -1,10 +1,13 @@
 /** A terminal. Loaded only when one is opened: it is by far the largest part of the UI. */
 
+import { useQuery } from "@tanstack/react-query";
 import { FitAddon } from "@xterm/addon-fit";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { type ITheme, Terminal as Xterm } from "@xterm/xterm";
 import { useEffect, useRef, useState } from "react";
+import { appearanceQuery } from "@/api/accountQueries";
 import { useT } from "@/i18n";
+import { terminalFontFamily } from "@/lib/terminalFont";
 import { useShownTheme } from "@/lib/theme";
 import { Button } from "../Button";
 import { openStrictly, strictDocument } from "./csp";
@@ -43,6 +46,8 @@ function colors(): ITheme {
   };
 }
 
+const usualFont = () => getComputedStyle(document.documentElement).getPropertyValue("--mono");
+
 interface Props {
   agent: { id: string; name: string };
   id: string;
@@ -51,30 +56,32 @@ interface Props {
 export function Terminal({ agent, id }: Props) {
   const t = useT();
   const shown = useShownTheme();
+  const font = useQuery(appearanceQuery).data?.terminal_font;
   const box = useRef<HTMLDivElement>(null);
+  const fit = useRef<FitAddon>(undefined);
   const xterm = useRef<Xterm>(undefined);
   const session = useRef<Session>(undefined);
   const [state, setState] = useState<SessionState>({ kind: "connecting" });
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the language does not make a new terminal
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the language or font does not make a new terminal
   useEffect(() => {
     const container = box.current;
     if (!container) return;
     const term = new Xterm({
       documentOverride: strictDocument,
-      fontFamily: getComputedStyle(document.documentElement).getPropertyValue("--mono"),
+      fontFamily: terminalFontFamily(font, usualFont()),
       fontSize: FONT_PX,
       scrollback: SCROLLBACK,
       cursorBlink: !window.matchMedia("(prefers-reduced-motion: reduce)").matches,
       minimumContrastRatio: 4.5,
       theme: colors(),
     });
-    const fit = new FitAddon();
-    term.loadAddon(fit);
+    const fitter = new FitAddon();
+    term.loadAddon(fitter);
     term.loadAddon(new WebLinksAddon((_event, uri) => window.open(uri, "_blank", "noopener,noreferrer")));
     openStrictly(() => term.open(container));
     term.textarea?.setAttribute("aria-label", t.terminal.label(agent.name));
-    fit.fit();
+    fitter.fit();
     const live = new Session({
       agent: agent.id,
       id,
@@ -86,11 +93,12 @@ export function Terminal({ agent, id }: Props) {
     term.onData((data) => live.type(data));
     term.onBinary((data) => live.type(data));
     term.onResize((size) => live.resize(size));
-    const observer = new ResizeObserver(() => fit.fit());
+    const observer = new ResizeObserver(() => fitter.fit());
     observer.observe(container);
     term.focus();
     container.parentElement?.scrollIntoView({ block: "nearest" });
     xterm.current = term;
+    fit.current = fitter;
     session.current = live;
     return () => {
       observer.disconnect();
@@ -103,6 +111,12 @@ export function Terminal({ agent, id }: Props) {
   useEffect(() => {
     if (xterm.current) xterm.current.options.theme = colors();
   }, [shown]);
+
+  useEffect(() => {
+    if (!xterm.current) return;
+    xterm.current.options.fontFamily = terminalFontFamily(font, usualFont());
+    fit.current?.fit();
+  }, [font]);
 
   const said = {
     connecting: t.terminal.connecting,

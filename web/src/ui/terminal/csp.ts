@@ -3,12 +3,13 @@
  * whoever knows the page's nonce, and sets `style` attributes, which it allows only through the object model.
  */
 
+import { pageNonce } from "@/lib/nonce";
+
 const createElement = document.createElement.bind(document);
 
 function adapt(element: HTMLElement): HTMLElement {
   if (element instanceof HTMLStyleElement) {
-    const holder = document.querySelector<HTMLElement>('meta[property="csp-nonce"]');
-    element.nonce = holder?.nonce || holder?.getAttribute("nonce") || "";
+    element.nonce = pageNonce();
   } else {
     const setAttribute = element.setAttribute.bind(element);
     element.setAttribute = (name, value) => {
