@@ -49,14 +49,21 @@ export const permissionsQuery = (workspace: Workspace) =>
     queryKey: ["permissions", workspace.id],
     staleTime: 60_000,
     queryFn: () => {
-      const object = { resource_type: "workspace", resource_id: workspace.id };
+      // Whose it is and where decides; the server does not look a thing up by its id alone.
+      const where = { organization_id: workspace.organization_id };
+      const object = {
+        ...where,
+        resource_type: "workspace",
+        resource_id: workspace.id,
+        owner_id: workspace.owner_id,
+      };
       return authCheck({
         start: { object, action: "start" },
         stop: { object, action: "stop" },
         ssh: { object, action: "ssh" },
         update: { object, action: "update" },
         manage: {
-          object: { resource_type: "template", resource_id: workspace.template_id },
+          object: { ...where, resource_type: "template", resource_id: workspace.template_id },
           action: "update",
         },
       });
