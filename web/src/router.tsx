@@ -5,9 +5,11 @@ import { createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { meQuery } from "./api/queries";
 import { Crashed } from "./pages/Fallbacks";
 import { accountIndexRoute, accountPages, accountRoute, cliAuthRoute } from "./routes/account";
-import { adminIndexRoute, adminRoute } from "./routes/admin";
+import { adminRoutes } from "./routes/admin";
 import { loginRoute, setupRoute } from "./routes/auth";
 import { appRoute, rootRoute } from "./routes/base";
+import { findRoute } from "./routes/find";
+import { stockRoutes } from "./routes/stock";
 import { templatesRoute } from "./routes/templates";
 import {
   buildRoute,
@@ -39,8 +41,10 @@ const routeTree = rootRoute.addChildren([
     terminalRoute,
     buildRoute,
     templatesRoute,
-    adminRoute.addChildren([adminIndexRoute]),
     accountRoute.addChildren([accountIndexRoute, ...accountPages]),
+    adminRoutes,
+    findRoute,
+    ...stockRoutes,
   ]),
 ]);
 

@@ -29,12 +29,50 @@ export const deployment = {
     request<unknown>("POST", urls.firstUser(), body),
   checkPassword: (password: string) =>
     request<api.PasswordCheck>("POST", urls.validatePassword(), { password }),
+  config: () => request<api.DeploymentConfig>("GET", urls.deploymentConfig()),
+  stats: () => request<api.DeploymentStats>("GET", urls.deploymentStats()),
+  /** The last report while it is fresh; `force` makes a new one. */
+  health: (force: boolean) => request<api.HealthReport>("GET", urls.health(force)),
+  dismissHealth: (body: api.HealthSettings) => request<unknown>("PUT", urls.healthSettings(), body),
+  audit: (q: string, limit: number, offset: number, signal?: AbortSignal) =>
+    request<api.AuditLogResponse>("GET", urls.audit(q, limit, offset), undefined, signal),
+};
+
+export const users = {
+  list: (q: string, limit: number, offset: number, signal?: AbortSignal) =>
+    request<api.GetUsersResponse>("GET", urls.users(q, limit, offset), undefined, signal),
+  create: (body: api.CreateUserRequest) => request<api.User>("POST", urls.createUser(), body),
+  remove: (id: string) => request<unknown>("DELETE", urls.user(id)),
+  roles: () => request<api.AssignableRole[]>("GET", urls.siteRoles()),
+  setRoles: (id: string, roles: string[]) => request<api.User>("PUT", urls.userRoles(id), { roles }),
+  setStatus: (id: string, to: "suspend" | "activate") => request<api.User>("PUT", urls.userStatus(id, to)),
+  setPassword: (id: string, password: string) => request<unknown>("PUT", urls.userPassword(id), { password }),
+};
+
+export const organizations = {
+  list: () => request<api.Organization[]>("GET", urls.organizations()),
+  members: (organization: string, limit: number, offset: number) =>
+    request<api.PaginatedMembers>("GET", urls.members(organization, limit, offset)),
+  roles: (organization: string) => request<api.AssignableRole[]>("GET", urls.organizationRoles(organization)),
+  addMember: (organization: string, user: string) =>
+    request<unknown>("POST", urls.member(organization, user)),
+  removeMember: (organization: string, user: string) =>
+    request<unknown>("DELETE", urls.member(organization, user)),
+  setMemberRoles: (organization: string, user: string, roles: string[]) =>
+    request<unknown>("PUT", urls.memberRoles(organization, user), { roles }),
+  provisioners: (organization: string) =>
+    request<api.ProvisionerDaemon[]>("GET", urls.provisioners(organization)),
+  jobs: (organization: string, filter: { status?: string; ids?: string; limit: number }) =>
+    request<api.ProvisionerJob[]>("GET", urls.jobs(organization, filter)),
 };
 
 export const templates = {
   list: () => request<api.Template[]>("GET", urls.templates()),
   version: (id: string) => request<api.TemplateVersion>("GET", urls.templateVersion(id)),
   parameters: (version: string) => request<api.TemplateParameter[]>("GET", urls.templateParameters(version)),
+  get: (id: string) => request<api.Template>("GET", urls.template(id)),
+  cancelVersion: (id: string) => request<unknown>("PATCH", urls.cancelTemplateVersion(id)),
+  cancelDryRun: (version: string, job: string) => request<unknown>("PATCH", urls.cancelDryRun(version, job)),
   autofill: (template: string) => request<api.WorkspaceBuildParameter[]>("GET", urls.autofill(template)),
 };
 
@@ -43,6 +81,7 @@ export const workspaces = {
     request<api.WorkspacesResponse>("GET", urls.workspaces(q, limit, offset), undefined, signal),
   byName: (owner: string, name: string, signal?: AbortSignal) =>
     request<api.Workspace>("GET", urls.workspaceByName(owner, name), undefined, signal),
+  get: (id: string) => request<api.Workspace>("GET", urls.workspace(id)),
   create: (body: Partial<api.CreateWorkspaceRequest>) =>
     request<api.Workspace>("POST", urls.createWorkspace(), body),
   favor: (id: string, favorite: boolean) => request<unknown>(favorite ? "PUT" : "DELETE", urls.favorite(id)),
@@ -105,7 +144,14 @@ export const inbox = {
 
 /** The checks of `can.ts`, answered by the server for the caller. */
 export interface Check {
-  object: { resource_type: string; resource_id?: string; owner_id?: string; organization_id?: string };
+  object: {
+    resource_type: string;
+    resource_id?: string;
+    owner_id?: string;
+    organization_id?: string;
+    /** "In any organization?" */
+    any_org?: boolean;
+  };
   action: string;
 }
 

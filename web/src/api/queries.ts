@@ -1,7 +1,8 @@
 /** What the UI remembers of the server, and how long it counts as fresh. */
 
 import { keepPreviousData, type QueryClient, queryOptions } from "@tanstack/react-query";
-import { authCheck, builds, deployment, session, templates, workspaces } from "./endpoints";
+import { SITE_CHECKS } from "@/lib/siteChecks";
+import { authCheck, builds, deployment, session, templates, users, workspaces } from "./endpoints";
 import type { Workspace, WorkspacesResponse } from "./types";
 
 /** The list has no stream of its own: new rows come by asking again, this often and when the tab is looked at. */
@@ -74,19 +75,11 @@ export const permissionsQuery = (workspace: Workspace) =>
 export const sitePermissionsQuery = queryOptions({
   queryKey: ["sitePermissions"],
   staleTime: 5 * 60_000,
-  queryFn: () =>
-    authCheck({
-      createTemplates: { object: { resource_type: "template" }, action: "create" },
-      readUsers: { object: { resource_type: "user" }, action: "read" },
-      createUsers: { object: { resource_type: "user" }, action: "create" },
-      readMembers: { object: { resource_type: "organization_member" }, action: "read" },
-      readProvisioners: { object: { resource_type: "provisioner_daemon" }, action: "read" },
-      readJobs: { object: { resource_type: "provisioner_jobs" }, action: "read" },
-      readAuditLog: { object: { resource_type: "audit_log" }, action: "read" },
-      readDeployment: { object: { resource_type: "deployment_config" }, action: "read" },
-      readHealth: { object: { resource_type: "debug_info" }, action: "read" },
-    }),
+  queryFn: () => authCheck(SITE_CHECKS),
 });
+
+/** The roles for the whole deployment, what each allows, and whether one may give it. */
+export const siteRolesQuery = queryOptions({ queryKey: ["siteRoles"], queryFn: users.roles });
 
 export const buildsQuery = (workspace: string) =>
   queryOptions({ queryKey: ["builds", workspace], queryFn: () => builds.list(workspace) });

@@ -65,6 +65,35 @@ export const urls = {
   inboxWatch: () => api(["notifications", "inbox", "watch"]),
   inboxRead: (id: string) => api(["notifications", "inbox", id, "read-status"]),
   inboxReadAll: () => api(["notifications", "inbox", "mark-all-as-read"]),
+  // Admin
+  users: (q: string, limit: number, offset: number) => api(["users"], { q, limit, offset }),
+  createUser: () => api(["users"]),
+  user: (user: string) => api(["users", user]),
+  userRoles: (user: string) => api(["users", user, "roles"]),
+  userStatus: (user: string, to: "suspend" | "activate") => api(["users", user, "status", to]),
+  userPassword: (user: string) => api(["users", user, "password"]),
+  siteRoles: () => api(["users", "roles"]),
+  organizations: () => api(["organizations"]),
+  members: (organization: string, limit: number, offset: number) =>
+    api(["organizations", organization, "paginated-members"], { limit, offset }),
+  member: (organization: string, user: string) => api(["organizations", organization, "members", user]),
+  memberRoles: (organization: string, user: string) =>
+    api(["organizations", organization, "members", user, "roles"]),
+  organizationRoles: (organization: string) => api(["organizations", organization, "members", "roles"]),
+  provisioners: (organization: string) => api(["organizations", organization, "provisionerdaemons"]),
+  jobs: (organization: string, filter: { status?: string; ids?: string; limit: number }) =>
+    api(["organizations", organization, "provisionerjobs"], filter),
+  cancelTemplateVersion: (id: string) => api(["templateversions", id, "cancel"]),
+  cancelDryRun: (version: string, job: string) =>
+    api(["templateversions", version, "dry-run", job, "cancel"]),
+  audit: (q: string, limit: number, offset: number) => api(["audit"], { q, limit, offset }),
+  deploymentConfig: () => api(["deployment", "config"]),
+  deploymentStats: () => api(["deployment", "stats"]),
+  health: (force: boolean) => api(["debug", "health"], { force: force ? "true" : undefined }),
+  healthSettings: () => api(["debug", "health", "settings"]),
+  workspace: (id: string) => api(["workspaces", id]),
+  template: (id: string) => api(["templates", id]),
+
   /** A path-based app, under the deployment's own host. */
   app: (owner: string, workspace: string, agent: string, slug: string) =>
     `/@${encodeURIComponent(owner)}/${encodeURIComponent(workspace)}.${encodeURIComponent(agent)}/apps/${encodeURIComponent(slug)}/`,

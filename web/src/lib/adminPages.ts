@@ -1,29 +1,46 @@
 /** The pages of the admin area: which there are, and whom the server lets read what stands on them. */
 
-import type { LinkProps } from "@tanstack/react-router";
-import type { LucideIcon } from "lucide-react";
+import {
+  Building2,
+  Cpu,
+  HeartPulse,
+  ListOrdered,
+  type LucideIcon,
+  ScrollText,
+  SlidersHorizontal,
+  UsersRound,
+} from "lucide-react";
 import type { Catalogue } from "@/i18n/en";
-
-/** The server's answers for the deployment as a whole: `sitePermissionsQuery`. */
-export interface SitePermissions {
-  createTemplates: boolean;
-  readUsers: boolean;
-  createUsers: boolean;
-  readMembers: boolean;
-  readProvisioners: boolean;
-  readJobs: boolean;
-  readAuditLog: boolean;
-  readDeployment: boolean;
-  readHealth: boolean;
-}
+import type { SitePermissions } from "./siteChecks";
 
 export interface AdminPage {
-  to: Exclude<LinkProps["to"], undefined>;
+  to:
+    | "/admin/users"
+    | "/admin/members"
+    | "/admin/provisioners"
+    | "/admin/jobs"
+    | "/admin/audit"
+    | "/admin/deployment"
+    | "/admin/health";
   icon: LucideIcon;
   word: keyof Catalogue["admin"]["pages"];
   needs: keyof SitePermissions;
 }
 
-const PAGES: AdminPage[] = [];
+export const ADMIN_PAGES: readonly AdminPage[] = [
+  { to: "/admin/users", icon: UsersRound, word: "users", needs: "readUsers" },
+  { to: "/admin/members", icon: Building2, word: "members", needs: "readMembers" },
+  { to: "/admin/provisioners", icon: Cpu, word: "provisioners", needs: "readProvisioners" },
+  { to: "/admin/jobs", icon: ListOrdered, word: "jobs", needs: "readJobs" },
+  { to: "/admin/audit", icon: ScrollText, word: "audit", needs: "readAuditLog" },
+  { to: "/admin/deployment", icon: SlidersHorizontal, word: "deployment", needs: "readDeployment" },
+  { to: "/admin/health", icon: HeartPulse, word: "health", needs: "readHealth" },
+];
 
-export const adminPages = (may: SitePermissions): AdminPage[] => PAGES.filter((page) => may[page.needs]);
+/** Those that one may see. */
+export const adminPages = (may: SitePermissions): AdminPage[] =>
+  ADMIN_PAGES.filter((page) => may[page.needs]);
+
+/** The one at this address. */
+export const adminPageAt = (path: string): AdminPage | undefined =>
+  ADMIN_PAGES.find((page) => path === page.to || path.startsWith(`${page.to}/`));

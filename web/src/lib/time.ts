@@ -73,3 +73,6 @@ export function duration(language: string, ms: number): string {
 function unit(language: string, value: number, name: string): string {
   return new Intl.NumberFormat(language, { style: "unit", unit: name, unitDisplay: "short" }).format(value);
 }
+
+/** Whether the API means "never": it writes the year 1 then. */
+export const isNever = (at: string | null | undefined): boolean => !at || at.startsWith("0001-");
