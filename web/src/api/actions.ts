@@ -19,7 +19,8 @@ async function ended(id: string): Promise<WorkspaceBuild> {
   }
 }
 
-async function act(client: QueryClient, workspace: Workspace, action: Action): Promise<void> {
+/** Does it, and shows the answer wherever the workspace is shown. */
+export async function act(client: QueryClient, workspace: Workspace, action: Action): Promise<void> {
   const show = (latest_build: WorkspaceBuild) => putWorkspace(client, { ...workspace, latest_build });
   switch (action) {
     case "start":

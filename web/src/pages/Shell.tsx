@@ -1,29 +1,55 @@
 /** The frame of all pages behind the sign-in: where one can go, and who one is. */
 
-import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { CircleUserRound, LayoutTemplate, LogOut, Settings, SquareTerminal, UserCog } from "lucide-react";
-import { session } from "@/api/endpoints";
+import {
+  CircleUserRound,
+  Keyboard,
+  LayoutTemplate,
+  LogOut,
+  Search,
+  Settings,
+  SquareTerminal,
+  UserCog,
+} from "lucide-react";
+import { lazy, Suspense, useCallback, useEffect, useState } from "react";
+import { useAccountTheme } from "@/api/accountQueries";
 import { meQuery, sitePermissionsQuery } from "@/api/queries";
 import { useT } from "@/i18n";
 import { adminPages } from "@/lib/adminPages";
+import { useNarrow } from "@/lib/media";
+import { PALETTE_KEY, useShortcuts } from "@/lib/shortcuts";
+import { useSignOut } from "@/lib/signOut";
 import { Logo } from "@/ui/Logo";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "@/ui/Menu";
+import { Bell } from "./Bell";
 import { Preferences } from "./Preferences";
 import "./shell.css";
 
-function AccountMenu() {
+const loadPalette = () => import("./palette/Palette");
+const Palette = lazy(async () => ({ default: (await loadPalette()).Palette }));
+const Shortcuts = lazy(async () => ({ default: (await import("./palette/Shortcuts")).Shortcuts }));
+
+/** Safari has no idle callback; there a moment later is as good. */
+const SOON_MS = 2000;
+
+function useSoon(load: () => Promise<unknown>) {
+  useEffect(() => {
+    const run = () => void load().catch(() => undefined);
+    if (!window.requestIdleCallback) {
+      const timer = window.setTimeout(run, SOON_MS);
+      return () => window.clearTimeout(timer);
+    }
+    const handle = window.requestIdleCallback(run);
+    return () => window.cancelIdleCallback(handle);
+  }, [load]);
+}
+
+function AccountMenu({ admin, onShortcuts }: { admin: boolean; onShortcuts: () => void }) {
   const t = useT();
   const { data: me } = useSuspenseQuery(meQuery);
-  const client = useQueryClient();
   const navigate = useNavigate();
-  const signOut = useMutation({
-    mutationFn: session.logout,
-    onSettled: async () => {
-      await navigate({ to: "/login" });
-      client.clear();
-    },
-  });
+  const signOut = useSignOut();
   return (
     <Menu
       trigger={
@@ -37,6 +63,14 @@ function AccountMenu() {
       <MenuItem icon={UserCog} onSelect={() => void navigate({ to: "/settings/account" })}>
         {t.nav.settings}
       </MenuItem>
+      {admin && (
+        <MenuItem icon={Settings} onSelect={() => void navigate({ to: "/admin" })}>
+          {t.nav.admin}
+        </MenuItem>
+      )}
+      <MenuItem icon={Keyboard} onSelect={onShortcuts}>
+        {t.palette.shortcuts}
+      </MenuItem>
       <MenuLine />
       <Preferences />
       <MenuLine />
@@ -49,7 +83,18 @@ function AccountMenu() {
 
 export function Shell() {
   const t = useT();
+  const narrow = useNarrow();
   const { data: may } = useQuery(sitePermissionsQuery);
+  const admin = may !== undefined && adminPages(may).length > 0;
+  const [above, setAbove] = useState<"palette" | "shortcuts">();
+  const close = useCallback(() => setAbove(undefined), []);
+  const showShortcuts = useCallback(() => setAbove("shortcuts"), []);
+  useShortcuts(
+    useCallback(() => setAbove((now) => (now === "palette" ? undefined : "palette")), []),
+    showShortcuts,
+  );
+  useSoon(loadPalette);
+  useAccountTheme();
   return (
     <>
       <a className="skip" href="#content">
@@ -62,23 +107,39 @@ export function Shell() {
         <nav className="nav" aria-label={t.nav.main}>
           <Link to="/workspaces" className="nav-item" activeOptions={{ exact: true, includeSearch: false }}>
             <SquareTerminal size={20} aria-hidden className="nav-icon" />
-            <span className="nav-word">{t.nav.workspaces}</span>
+            <span className="nav-word">{narrow ? t.nav.workspacesShort : t.nav.workspaces}</span>
           </Link>
           <Link to="/templates" className="nav-item">
             <LayoutTemplate size={20} aria-hidden className="nav-icon" />
             <span className="nav-word">{t.nav.templates}</span>
           </Link>
-          {may && adminPages(may).length > 0 && (
+          {/* The bar at the bottom has room for four and the account: there it stands in the account's menu. */}
+          {admin && !narrow && (
             <Link to="/admin" className="nav-item">
-              <Settings size={20} aria-hidden className="nav-icon" />
               <span className="nav-word">{t.nav.admin}</span>
             </Link>
           )}
           <span className="nav-space" />
-          <AccountMenu />
+          <button
+            type="button"
+            className="nav-item nav-search"
+            aria-keyshortcuts="Control+K Meta+K"
+            onClick={() => setAbove("palette")}
+            onPointerEnter={() => void loadPalette()}
+          >
+            <Search size={narrow ? 20 : 16} aria-hidden />
+            <span className="nav-word">{t.palette.open}</span>
+            <kbd aria-hidden>{PALETTE_KEY}</kbd>
+          </button>
+          <Bell />
+          <AccountMenu admin={admin && narrow} onShortcuts={showShortcuts} />
         </nav>
       </header>
       <Outlet />
+      <Suspense>
+        {above === "palette" && <Palette onClose={close} onShortcuts={showShortcuts} />}
+        {above === "shortcuts" && <Shortcuts onClose={close} />}
+      </Suspense>
     </>
   );
 }

@@ -17,7 +17,7 @@ export const account = {
   },
   profile: {
     email: "Email",
-    emailHint: "You sign in with it. Nobody can change it here.",
+    emailHint: "You sign in with it. It cannot be changed here.",
     usernameHint:
       "Letters, digits and single hyphens. It stands in the addresses of your workspaces: links to them change with it.",
   },
@@ -97,8 +97,13 @@ export const account = {
     tested: "Sent. It appears in the inbox.",
     none: "The server sends no notifications.",
     /** Names of the server's groups and kinds; what stands here under its id takes the place of the server's English. */
-    groups: {} as Record<string, string>,
-    kinds: {} as Record<string, string>,
+    groups: {
+      "User Events": "Users",
+      "Notification Events": "Notifications",
+      "Workspace Events": "Workspaces",
+      "Template Events": "Templates",
+    } as Record<string, string>,
+    kinds: { "c425f63e-716a-4bf4-ae24-78348f706c3f": "Test notification" } as Record<string, string>,
   },
   cli: {
     title: "Sign in elsewhere",
@@ -129,7 +134,7 @@ export const inbox = {
 export const palette = {
   open: "Search",
   title: "Command palette",
-  placeholder: "Go to a workspace, template, page, or do something",
+  placeholder: "Workspace, template, page or action",
   placeholderActions: (workspace: string) => `What to do with ${workspace}`,
   groups: {
     recent: "Recent",
@@ -167,6 +172,6 @@ export const palette = {
     next: "Next match",
     previous: "Previous match",
     clear: "Clear the search",
-    terminal: "In a terminal all keys but ⌘ ones go to the program in it.",
+    terminal: "In a terminal, ? and Ctrl K belong to the program in it.",
   },
 };

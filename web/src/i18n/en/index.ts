@@ -15,6 +15,8 @@ export const en = {
     main: "Main",
     skip: "Skip to the content",
     workspaces: "Workspaces",
+    /** Where there is little room. */
+    workspacesShort: "Workspaces",
     templates: "Templates",
     admin: "Admin",
     create: "New workspace",

@@ -19,7 +19,7 @@ export const account: Catalogue["account"] = {
   },
   profile: {
     email: "Adresse e-mail",
-    emailHint: "Elle sert à vous connecter. Personne ne peut la modifier ici.",
+    emailHint: "Elle sert à vous connecter. Elle ne peut pas être modifiée ici.",
     usernameHint:
       "Lettres, chiffres et traits d’union isolés. Il figure dans les adresses de vos espaces de travail : les liens vers eux changent avec lui.",
   },
@@ -148,7 +148,7 @@ export const inbox: Catalogue["inbox"] = {
 export const palette: Catalogue["palette"] = {
   open: "Rechercher",
   title: "Palette de commandes",
-  placeholder: "Aller à un espace de travail, un modèle, une page, ou agir",
+  placeholder: "Espace, modèle, page ou action",
   placeholderActions: (workspace) => `Que faire de ${workspace}`,
   groups: {
     recent: "Récents",
@@ -185,6 +185,6 @@ export const palette: Catalogue["palette"] = {
     next: "Résultat suivant",
     previous: "Résultat précédent",
     clear: "Effacer la recherche",
-    terminal: "Dans un terminal, toutes les touches sauf celles avec ⌘ vont au programme.",
+    terminal: "Dans un terminal, ? et Ctrl K appartiennent au programme qui y tourne.",
   },
 };

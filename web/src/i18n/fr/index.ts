@@ -16,6 +16,7 @@ export const fr: Catalogue = {
     main: "Principal",
     skip: "Aller au contenu",
     workspaces: "Espaces de travail",
+    workspacesShort: "Espaces",
     templates: "Modèles",
     admin: "Administration",
     create: "Nouvel espace de travail",

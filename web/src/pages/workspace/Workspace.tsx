@@ -9,7 +9,8 @@ import { permissionsQuery, workspaceQuery } from "@/api/queries";
 import type { Workspace } from "@/api/types";
 import { useT } from "@/i18n";
 import { canConnect, isBusy } from "@/lib/can";
-import { agentsOf } from "@/lib/status";
+import { useFavicon } from "@/lib/favicon";
+import { agentsOf, stateOf } from "@/lib/status";
 import { useTitle } from "@/lib/title";
 import { type Panel, workspaceRoute } from "@/routes/workspaces";
 import { Empty, ErrorNote, Skeleton } from "@/ui/Notes";
@@ -37,6 +38,7 @@ function Loaded({ workspace }: { workspace: Workspace }) {
   const search = workspaceRoute.useSearch();
   const { data: may } = useQuery(permissionsQuery(workspace));
   useLiveWorkspaces([workspace]);
+  useFavicon(stateOf(workspace));
   useTitle(workspace.name, t.status[workspace.latest_build.status]);
   const panel = search.panel ?? usualPanel(workspace);
   const panels: Record<Panel, ReactNode> = {
