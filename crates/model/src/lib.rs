@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod access;
+pub mod go_regex;
 pub mod ids;
 pub mod names;
 pub mod parameters;

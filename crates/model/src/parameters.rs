@@ -1,5 +1,7 @@
 //! What values a template's parameter takes (spec 04 §4.8 "data coder_parameter").
 
+use crate::go_regex;
+
 /// A parameter's rules.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameter {
@@ -19,9 +21,9 @@ pub struct Parameter {
     pub default_value: String,
     /// Values to choose from; empty when any value will do.
     pub options: Vec<String>,
-    /// A pattern that strings must match.
+    /// A pattern that strings must match, in Go's syntax.
     pub regex: Option<String>,
-    /// What to say when the pattern does not match.
+    /// The template's own words for a value that is refused; may hold `{min}`, `{max}` and `{value}`.
     pub error: Option<String>,
     /// The least number.
     pub min: Option<i32>,
@@ -33,12 +35,14 @@ pub struct Parameter {
 
 /// Why a value is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("parameter {name:?} {problem}")]
+#[error("parameter {name:?}{}{problem}", if *.own_words { ": " } else { " " })]
 pub struct BadValue {
     /// The parameter.
     pub name: String,
     /// What is wrong and what would be right.
     pub problem: String,
+    /// Whether the template says it in its own words, which are a sentence of their own.
+    pub own_words: bool,
 }
 
 impl Parameter {
@@ -46,11 +50,28 @@ impl Parameter {
         BadValue {
             name: self.name.clone(),
             problem: problem.into(),
+            own_words: false,
         }
     }
 
-    /// Checks a value against type, options, range and direction of change. Patterns are Terraform's
-    /// to check, whose regular expressions are not ours.
+    /// The same, in the template's own words when it has some.
+    fn bad_rule(&self, value: &str, problem: String) -> BadValue {
+        let Some(words) = &self.error else {
+            return self.bad(problem);
+        };
+        let bound = |bound: Option<i32>| bound.map(|n| n.to_string()).unwrap_or_default();
+        BadValue {
+            own_words: true,
+            ..self.bad(
+                words
+                    .replace("{min}", &bound(self.min))
+                    .replace("{max}", &bound(self.max))
+                    .replace("{value}", value),
+            )
+        }
+    }
+
+    /// Checks a value against type, options, pattern, range and direction of change.
     ///
     /// # Errors
     /// Says what would be right.
@@ -61,6 +82,7 @@ impl Parameter {
                 return Err(self.bad(format!("must be true or false, not {value:?}")));
             }
             "list(string)" => return self.check_list(value),
+            "string" => self.check_pattern(value)?,
             _ => {}
         }
         if !self.options.is_empty() && !self.options.iter().any(|o| o == value) {
@@ -70,6 +92,19 @@ impl Parameter {
             )));
         }
         Ok(())
+    }
+
+    /// What is no pattern was refused at the import, or is Terraform's to say.
+    fn check_pattern(&self, value: &str) -> Result<(), BadValue> {
+        let Some(pattern) = &self.regex else {
+            return Ok(());
+        };
+        match go_regex::compile(pattern) {
+            Some(regex) if !regex.is_match(value) => {
+                Err(self.bad_rule(value, format!("must match {pattern}, not {value:?}")))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn check_number(&self, value: &str, previous: Option<&str>) -> Result<(), BadValue> {
@@ -84,18 +119,20 @@ impl Parameter {
                 (None, Some(max)) => format!("at most {max}"),
                 (None, None) => "a number".to_owned(),
             };
-            return Err(self.bad(format!("must be {range}, not {value}")));
+            return Err(self.bad_rule(value, format!("must be {range}, not {value}")));
         }
         let Some(before) = previous.and_then(|p| p.parse::<f64>().ok()) else {
             return Ok(());
         };
         match self.monotonic.as_deref() {
-            Some("increasing") if number < before => Err(self.bad(format!(
-                "can only increase: it was {before}, so {value} is too low"
-            ))),
-            Some("decreasing") if number > before => Err(self.bad(format!(
-                "can only decrease: it was {before}, so {value} is too high"
-            ))),
+            Some("increasing") if number < before => Err(self.bad_rule(
+                value,
+                format!("can only increase: it was {before}, so {value} is too low"),
+            )),
+            Some("decreasing") if number > before => Err(self.bad_rule(
+                value,
+                format!("can only decrease: it was {before}, so {value} is too high"),
+            )),
             _ => Ok(()),
         }
     }
@@ -158,7 +195,14 @@ mod tests {
             kind: "bool".into(),
             ..Default::default()
         };
+        let pattern = Parameter {
+            kind: "string".into(),
+            regex: Some("^[a-z]{2,}$".into()),
+            ..Default::default()
+        };
         for (parameter, value, previous, ok) in [
+            (&pattern, "ab", None, true),
+            (&pattern, "A", None, false),
             (&number, "3", None, true),
             (&number, "0", None, false),
             (&number, "6", None, false),
@@ -196,6 +240,16 @@ mod tests {
         assert_eq!(
             number.check("9", None).unwrap_err().to_string(),
             "parameter \"count\" must be between 1 and 5, not 9"
+        );
+        let own = Parameter {
+            error: Some("Take {min} to {max}, not {value}.".into()),
+            ..number
+        };
+        let refused = own.check("9", None).unwrap_err();
+        assert_eq!(refused.problem, "Take 1 to 5, not 9.");
+        assert_eq!(
+            refused.to_string(),
+            "parameter \"count\": Take 1 to 5, not 9."
         );
     }
 }

@@ -75,6 +75,7 @@ pub fn resolve(
         let bad = |problem: &str| BadValue {
             name: name.clone(),
             problem: problem.to_owned(),
+            own_words: false,
         };
         let before = sources.last.and_then(|last| last.get(name));
         let chosen = sources.preset.get(name).or_else(|| sources.given.get(name));
@@ -111,10 +112,15 @@ pub fn resolve(
     }
 }
 
-/// Says what is wrong with the values of a request.
+/// Says what is wrong with the values of a request: all of it in the detail, which command lines show, and each
+/// at its parameter, where forms show it.
 pub fn refuse(wrong: &[BadValue]) -> Fail {
     let detail: Vec<String> = wrong.iter().map(ToString::to_string).collect();
-    Fail::invalid("Parameter values are not valid.").with_detail(detail.join("; "))
+    let fields = wrong.iter().map(|w| (w.name.clone(), w.problem.clone()));
+    Fail {
+        validations: fields.collect(),
+        ..Fail::invalid("Parameter values are not valid.").with_detail(detail.join("; "))
+    }
 }
 
 #[cfg(test)]
@@ -224,10 +230,22 @@ mod tests {
             Transition::Start,
         )
         .unwrap_err();
-        let detail = refuse(&wrong).detail;
+        let Fail {
+            detail,
+            validations,
+            ..
+        } = refuse(&wrong);
         assert!(
             detail.contains("\"size\"") && detail.contains("\"must\""),
             "{detail}"
+        );
+        let problem = |text: &str| text.to_owned();
+        assert_eq!(
+            validations,
+            [
+                (problem("size"), problem("must be one of s, l, not \"xl\"")),
+                (problem("must"), problem("needs a value")),
+            ]
         );
     }
 

@@ -1,9 +1,11 @@
 //! Builds: checks 75, 76, 78, 81 to 88, 90 and 103.
 
-use crate::support::{Made, WORKSPACES, Worker, agent, id, server, server_with_provider, values};
+use crate::support::{
+    Made, WORKSPACES, Worker, agent, id, parameter, server, server_with_provider, values,
+};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use coder_store::BuildResult;
+use coder_store::{BuildResult, NewParameter};
 use coder_testkit::TestServer;
 use serde_json::{Value, json};
 
@@ -186,6 +188,83 @@ async fn check_075_076_078_082_to_084_086_and_103_a_workspace_lives_with_its_par
         .json();
     let left = state["resources"].as_array().map_or(0, Vec::len);
     assert_eq!(left, 0, "{state}");
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_parameters_is_said_at_each_of_them() {
+    let server = TestServer::start().await;
+    let made = Made::new(&server).await;
+    let worker = Worker::new(&made).await;
+    let number = |name: &str, change: fn(&mut NewParameter)| {
+        let mut new = NewParameter {
+            kind: "number".into(),
+            ..parameter(name)
+        };
+        change(&mut new);
+        new
+    };
+    let parameters = vec![
+        NewParameter {
+            required: true,
+            ..parameter("must")
+        },
+        NewParameter {
+            options: json!([{"name": "S", "value": "s"}]),
+            default_value: "s".into(),
+            ..parameter("size")
+        },
+        NewParameter {
+            validation_regex: "^[a-z]+$".into(),
+            validation_error: "Small letters only.".into(),
+            default_value: "a".into(),
+            ..parameter("word")
+        },
+        NewParameter {
+            mutable: false,
+            default_value: "here".into(),
+            ..parameter("place")
+        },
+        number("count", |p| {
+            p.validation_max = Some(5);
+            p.default_value = "1".into();
+        }),
+        number("grows", |p| {
+            p.validation_monotonic = "increasing".into();
+            p.default_value = "1".into();
+        }),
+    ];
+    let template = worker.template("t", parameters).await;
+    let new = |list: &[(&str, &str)]| json!({"name": "w", "template_id": template, "rich_parameter_values": values(list)});
+    let wrong = [
+        ("size", "xl"),
+        ("word", "A"),
+        ("count", "6"),
+        ("unknown", "x"),
+    ];
+    let refused = made.call("POST", WORKSPACES, new(&wrong)).await;
+    assert_eq!(refused.status, 400, "{refused:?}");
+    assert_eq!(refused.fields(), ["must", "size", "word", "count"]);
+    assert_eq!(
+        refused.json()["validations"][2]["detail"],
+        "Small letters only."
+    );
+    assert_eq!(refused.text("/message"), "Parameter values are not valid.");
+    // What the template does not declare is passed over, as stock does.
+    let workspace = made
+        .post(
+            WORKSPACES,
+            new(&[("must", "1"), ("grows", "3"), ("unknown", "x")]),
+        )
+        .await;
+    worker.build(&BuildResult::default()).await;
+    let builds = format!("/api/v2/workspaces/{}/builds", id(&workspace));
+    let wrong = values(&[("place", "there"), ("grows", "2"), ("must", "2")]);
+    let body = json!({"transition": "start", "rich_parameter_values": wrong});
+    let refused = made.call("POST", &builds, body).await;
+    assert_eq!(
+        (refused.status, refused.fields()),
+        (400, vec!["place".to_owned(), "grows".to_owned()])
+    );
 }
 
 #[tokio::test]

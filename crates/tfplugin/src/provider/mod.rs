@@ -14,7 +14,6 @@ mod devcontainer;
 mod env;
 mod external_agent;
 mod external_auth;
-mod go_regex;
 mod metadata;
 mod owner;
 mod parameter;

@@ -2,7 +2,7 @@
 //!
 //! A value that breaks a rule is not quoted unless the template's own text asks for it.
 
-use super::go_regex;
+use coder_model::go_regex;
 
 /// The type of a parameter's value. Values are texts throughout; the type says how to read them.
 #[derive(Clone, Copy, Debug, PartialEq)]
