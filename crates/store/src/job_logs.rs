@@ -7,6 +7,7 @@ use crate::{Result, Store};
 use chrono::{DateTime, Utc};
 use coder_model::{DaemonId, JobId};
 use tokio_postgres::Row;
+use uuid::Uuid;
 
 /// How much text one job may log, in bytes.
 pub const JOB_LOG_LIMIT: i32 = 1 << 20;
@@ -93,6 +94,32 @@ impl Store {
             Some(true) => JobPulse::Canceling,
             Some(false) => JobPulse::Running,
         })
+    }
+
+    /// In which stage jobs are: that of their last line. Jobs that have said nothing are left out. The caller has
+    /// read what the jobs build.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    pub async fn job_stages(&self, jobs: &[JobId]) -> Result<Vec<(JobId, String)>> {
+        struct Stage(JobId, String);
+        impl FromRow for Stage {
+            fn from_row(row: &Row) -> Self {
+                Self(JobId(row.get(0)), row.get(1))
+            }
+        }
+        let ids: Vec<Uuid> = jobs.iter().map(|job| job.0).collect();
+        let stages: Vec<Stage> = self
+            .rows(
+                "select j.id, l.stage from unnest($1::uuid[]) j (id), lateral \
+                 (select stage from provisioner_job_logs where job_id = j.id order by id desc limit 1) l",
+                &[&ids],
+            )
+            .await?;
+        Ok(stages
+            .into_iter()
+            .map(|Stage(job, stage)| (job, stage))
+            .collect())
     }
 
     /// Lines of a job whose id is above `after` and below `before`, in order. The caller has read

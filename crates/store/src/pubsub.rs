@@ -161,6 +161,11 @@ impl PubSub {
             // Nobody listening any more is fine.
             let _ = sender.send(Arc::from(body));
         }
+        if let Some((kind, id)) = topic.split_once(':')
+            && let Some(sender) = topics.get(&topics::every(kind))
+        {
+            let _ = sender.send(Arc::from(id));
+        }
     }
 }
 
@@ -305,6 +310,17 @@ pub mod topics {
     /// Something that people see of a workspace changed: a build, an agent, an app, a setting.
     pub fn workspace(workspace: WorkspaceId) -> String {
         format!("workspace:{workspace}")
+    }
+
+    /// What [`workspace`] says, of every workspace; the payload is its id. Only to be subscribed to.
+    pub const EVERY_WORKSPACE: &str = "workspace:*";
+
+    /// What [`job_logs`] says, of every job; the payload is its id. Only to be subscribed to.
+    pub const EVERY_JOB_LOG: &str = "job_logs:*";
+
+    /// The topic of all things of one kind.
+    pub(super) fn every(kind: &str) -> String {
+        format!("{kind}:*")
     }
 
     /// A user has new messages. The statement that inserts them writes this name, too.

@@ -7,7 +7,7 @@ use crate::{Result, Store, WorkspaceRow};
 use chrono::{DateTime, Utc};
 use coder_model::search::{BadQuery, Query};
 use coder_model::states::{AGENT_INACTIVE_AFTER, AgentStatus, WorkspaceStatus};
-use coder_model::{Action, Actor, Resource, UserId};
+use coder_model::{Action, Actor, Resource, UserId, WorkspaceId};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -176,6 +176,32 @@ impl Store {
         filter: &WorkspaceFilter,
         now: DateTime<Utc>,
     ) -> Result<(Vec<WorkspaceRow>, i64)> {
+        self.workspace_find(actor, filter, now, &columns()).await
+    }
+
+    /// The ids of what [`Store::workspace_list`] lists.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    pub async fn workspace_list_ids(
+        &self,
+        actor: &Actor,
+        filter: &WorkspaceFilter,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<WorkspaceId>> {
+        let (ids, _) = self
+            .workspace_find::<Uuid>(actor, filter, now, "w.id")
+            .await?;
+        Ok(ids.into_iter().map(WorkspaceId).collect())
+    }
+
+    async fn workspace_find<T: FromRow>(
+        &self,
+        actor: &Actor,
+        filter: &WorkspaceFilter,
+        now: DateTime<Utc>,
+        columns: &str,
+    ) -> Result<(Vec<T>, i64)> {
         let only_dormant = filter.dormant.unwrap_or(false);
         let (resource, of_this_kind) = if only_dormant {
             (Resource::WorkspaceDormant, "w.dormant_at is not null")
@@ -278,15 +304,14 @@ impl Store {
         let next = params.len() + 1;
         params.extend_from_slice(&[&caller as _, &filter.limit, &filter.offset]);
         let sql = format!(
-            "select {}, count(*) over () from {FROM} where {condition} \
+            "select {columns}, count(*) over () from {FROM} where {condition} \
              order by (w.favorite and w.owner_id = ${next}) desc nulls last, ({STATUS} = 'running') desc, \
                lower(wu.username), lower(w.name), w.id limit ${} offset ${}",
-            columns(),
             next + 1,
             next + 2
         );
         let client = self.client().await?;
-        let rows: Vec<Counted> = db::rows(&client, &sql, &params).await?;
+        let rows: Vec<Counted<T>> = db::rows(&client, &sql, &params).await?;
         let count = match rows.first() {
             Some(row) => row.of,
             None if filter.offset == 0 => 0,
@@ -296,20 +321,20 @@ impl Store {
                 db::one(&client, &sql, all.params()).await?
             }
         };
-        Ok((rows.into_iter().map(|row| row.workspace).collect(), count))
+        Ok((rows.into_iter().map(|row| row.found).collect(), count))
     }
 }
 
-/// A workspace of a page, and how many all pages hold.
-struct Counted {
-    workspace: WorkspaceRow,
+/// What stands for a workspace of a page, and how many all pages hold.
+struct Counted<T> {
+    found: T,
     of: i64,
 }
 
-impl FromRow for Counted {
+impl<T: FromRow> FromRow for Counted<T> {
     fn from_row(row: &Row) -> Self {
         Self {
-            workspace: WorkspaceRow::from_row(row),
+            found: T::from_row(row),
             of: row.get(row.len() - 1),
         }
     }

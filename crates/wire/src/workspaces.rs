@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::closed_enum::closed_enum;
-use crate::{WorkspaceAppStatus, WorkspaceBuild, WorkspaceBuildParameter, null_as_empty};
+use crate::{
+    ServerSentEventType, WorkspaceAppStatus, WorkspaceBuild, WorkspaceBuildParameter, null_as_empty,
+};
 
 closed_enum! {
     /// Whether a workspace takes the active version at each start.
@@ -69,6 +71,40 @@ pub struct WorkspacesResponse {
     #[serde(deserialize_with = "null_as_empty")]
     pub workspaces: Vec<Workspace>,
     pub count: i64,
+}
+
+/// What has become of the workspaces that a search finds. Our own, see `docs/api-quirks.md`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkspaceListChanges {
+    /// New ones and those that changed, as they are now.
+    #[serde(deserialize_with = "null_as_empty")]
+    pub changed: Vec<Workspace>,
+    /// Those that are deleted, are found no more or may be read no more.
+    #[serde(deserialize_with = "null_as_empty")]
+    pub gone: Vec<Uuid>,
+    /// Where builds are that run.
+    #[serde(deserialize_with = "null_as_empty")]
+    pub stages: Vec<WorkspaceBuildStage>,
+}
+
+/// [`WorkspaceListChanges`] as a frame of the stream. In pings `data` is absent, in errors it is a
+/// [`Response`](crate::Response).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkspaceListEvent {
+    #[serde(rename = "type")]
+    pub kind: ServerSentEventType,
+    pub data: WorkspaceListChanges,
+}
+
+/// Where the build of a workspace is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkspaceBuildStage {
+    pub workspace_id: Uuid,
+    /// As the build's log names it.
+    pub stage: String,
 }
 
 /// Creates a workspace from a template's active version or from one version. `automatic_updates` is

@@ -2165,6 +2165,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/workspaces/watch-ws": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What becomes of the workspaces that a search finds, over a WebSocket. */
+        get: operations["workspaces_watch_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workspaces/{workspace}": {
         parameters: {
             query?: never;
@@ -4107,6 +4124,12 @@ export interface components {
             name?: string;
             value?: string;
         };
+        /** @description Where the build of a workspace is. */
+        WorkspaceBuildStage: {
+            stage: string;
+            /** Format: uuid */
+            workspace_id: string;
+        };
         /** @description The timings of a build. */
         WorkspaceBuildTimings: {
             agent_connection_timings: components["schemas"]["AgentConnectionTiming"][];
@@ -4142,6 +4165,17 @@ export interface components {
         WorkspaceHealth: {
             failing_agents: string[];
             healthy: boolean;
+        };
+        /** @description What has become of the workspaces that a search finds. Our own, see `docs/api-quirks.md`. */
+        WorkspaceListChanges: {
+            changed: components["schemas"]["Workspace"][];
+            gone: string[];
+            stages: components["schemas"]["WorkspaceBuildStage"][];
+        };
+        /** @description [`WorkspaceListChanges`] as a frame of the stream. In pings `data` is absent, in errors it is a [`Response`](crate::Response). */
+        WorkspaceListEvent: {
+            data: components["schemas"]["WorkspaceListChanges"];
+            type: components["schemas"]["ServerSentEventType"];
         };
         /** @description The workspace proxies; they stay opaque. */
         WorkspaceProxyReport: {
@@ -7729,6 +7763,27 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["WorkspacesResponse"];
                 };
+            };
+            default: components["responses"]["Failure"];
+        };
+    };
+    workspaces_watch_list: {
+        parameters: {
+            query?: {
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A WebSocket: each message of the server is an `x-message` as JSON. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Failure"];
         };

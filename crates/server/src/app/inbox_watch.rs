@@ -1,5 +1,6 @@
 //! Following an inbox: each message as it comes, with how many are unread.
 
+use super::follow::{Follow, follow};
 use super::notifications::inbox;
 use super::{App, Caller};
 use crate::fail::Fail;
@@ -7,7 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use coder_store::InboxFilter;
 use coder_store::pubsub::{Subscription, topics};
 use coder_wire as wire;
-use futures_util::{Stream, stream};
+use futures_util::Stream;
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 use uuid::Uuid;
@@ -27,7 +28,6 @@ struct Watch {
     /// What was sent, or was there before, since then.
     known: HashSet<Uuid>,
     waiting: VecDeque<wire::GetInboxNotificationResponse>,
-    over: bool,
 }
 
 impl Watch {
@@ -56,6 +56,10 @@ impl Watch {
             })
             .collect())
     }
+}
+
+impl Follow for Watch {
+    type Item = wire::GetInboxNotificationResponse;
 
     async fn next(&mut self) -> Result<wire::GetInboxNotificationResponse, Fail> {
         loop {
@@ -95,17 +99,9 @@ impl App {
             since: Utc::now() - LATE,
             known: HashSet::new(),
             waiting: VecDeque::new(),
-            over: false,
         };
         // From here on these are known.
         watch.look().await?;
-        Ok(stream::unfold(watch, |mut watch| async move {
-            if watch.over {
-                return None;
-            }
-            let item = watch.next().await;
-            watch.over = item.is_err();
-            Some((item, watch))
-        }))
+        Ok(follow(watch))
     }
 }

@@ -3,11 +3,11 @@
 use super::tokens::{Lifetime, secret_hash};
 use super::{App, Caller, Change, Origin, passwords};
 use crate::fail::{Checks, Fail, Kind};
-use chrono::{Duration, Utc};
+use chrono::{DateTime, Duration, Utc};
 use coder_model::access::Subject;
 use coder_model::states::{LoginType, UserStatus};
 use coder_model::{Actor, Scope, names};
-use coder_store::{SessionRow, UserRow};
+use coder_store::{ApiKeyRow, SessionRow, UserRow};
 use coder_wire as wire;
 
 const SIGNED_OUT: &str =
@@ -18,6 +18,35 @@ const TOUCH_EVERY: Duration = Duration::hours(1);
 
 fn signed_out(detail: impl Into<String>) -> Fail {
     Fail::new(Kind::Unauthenticated, SIGNED_OUT).with_detail(detail)
+}
+
+fn unexpired(session: &SessionRow, now: DateTime<Utc>) -> Result<(), Fail> {
+    if session.key.expires_at <= now {
+        return Err(signed_out(format!(
+            "API key expired at {}.",
+            session.key.expires_at.to_rfc3339()
+        )));
+    }
+    Ok(())
+}
+
+fn caller_of(key: ApiKeyRow, mut user: UserRow, origin: Origin) -> Result<Caller, Fail> {
+    if user.status == UserStatus::Suspended.as_str() {
+        return Err(Fail::new(
+            Kind::Unauthenticated,
+            format!(
+                "User is not active (status = {:?}). Contact an admin to reactivate your account.",
+                user.status
+            ),
+        ));
+    }
+    user.status = UserStatus::Active.as_str().to_owned();
+    Ok(Caller {
+        actor: actor_of(&user, &key.scope),
+        user,
+        key,
+        origin,
+    })
 }
 
 /// What a signed-in user may do with a key of this scope.
@@ -54,33 +83,28 @@ impl App {
             return Err(signed_out("API key secret is invalid."));
         }
         let now = Utc::now();
-        if session.key.expires_at <= now {
-            return Err(signed_out(format!(
-                "API key expired at {}.",
-                session.key.expires_at.to_rfc3339()
-            )));
-        }
+        unexpired(&session, now)?;
         let noted = self.session_note_use(&session, &origin).await?;
         let SessionRow { key, mut user, .. } = session;
         if noted {
             user.last_seen_at = Some(now);
         }
-        if user.status == UserStatus::Suspended.as_str() {
-            return Err(Fail::new(
-                Kind::Unauthenticated,
-                format!(
-                    "User is not active (status = {:?}). Contact an admin to reactivate your account.",
-                    user.status
-                ),
-            ));
-        }
-        user.status = UserStatus::Active.as_str().to_owned();
-        Ok(Caller {
-            actor: actor_of(&user, &key.scope),
-            user,
-            key,
-            origin,
-        })
+        caller_of(key, user, origin)
+    }
+
+    /// The caller as they are now: streams last longer than requests, and neither sessions nor roles last for ever.
+    /// It is no use of the session.
+    ///
+    /// # Errors
+    /// As [`App::session_authenticate`].
+    pub async fn session_renew(&self, caller: &Caller) -> Result<Caller, Fail> {
+        let session = self
+            .store
+            .session_find(&caller.key.id)
+            .await?
+            .ok_or_else(|| signed_out("API key is invalid."))?;
+        unexpired(&session, Utc::now())?;
+        caller_of(session.key, session.user, caller.origin.clone())
     }
 
     /// Records that a session is in use and moves its end, at most once an hour; the answer says

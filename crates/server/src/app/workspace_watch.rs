@@ -1,12 +1,13 @@
 //! Following a workspace: its whole JSON at once, and again whenever something about it changes.
 
+use super::follow::{Follow, follow};
 use super::{App, Caller};
 use crate::fail::Fail;
 use coder_model::WorkspaceId;
 use coder_store::WorkspaceKey;
 use coder_store::pubsub::{Subscription, topics};
 use coder_wire as wire;
-use futures_util::{Stream, stream};
+use futures_util::Stream;
 use std::time::Duration;
 
 /// How often to look without an event: states also change with time alone, and events can be lost.
@@ -18,7 +19,6 @@ struct Watch {
     id: WorkspaceId,
     events: Subscription,
     sent: Option<wire::Workspace>,
-    over: bool,
 }
 
 impl Watch {
@@ -30,6 +30,10 @@ impl Watch {
             .await?;
         self.app.workspace_view(self.caller.user.id, &row).await
     }
+}
+
+impl Follow for Watch {
+    type Item = wire::Workspace;
 
     /// The workspace as it is now if it was not sent like this before; waits until it is not.
     async fn next(&mut self) -> Result<wire::Workspace, Fail> {
@@ -67,15 +71,7 @@ impl App {
             id,
             events,
             sent: None,
-            over: false,
         };
-        Ok(stream::unfold(watch, |mut watch| async move {
-            if watch.over {
-                return None;
-            }
-            let item = watch.next().await;
-            watch.over = item.is_err();
-            Some((item, watch))
-        }))
+        Ok(follow(watch))
     }
 }

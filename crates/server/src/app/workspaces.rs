@@ -54,7 +54,8 @@ impl App {
         views.pop().ok_or_else(Fail::not_found)
     }
 
-    async fn workspace_views(
+    /// The same of several.
+    pub(crate) async fn workspace_views(
         &self,
         viewer: UserId,
         rows: &[WorkspaceRow],

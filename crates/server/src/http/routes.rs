@@ -367,6 +367,7 @@ fn workspace_routes() -> Router<App> {
             "/workspaces/{workspace}/watch-ws",
             get(workspaces::watch_ws),
         )
+        .route("/workspaces/watch-ws", get(workspaces::watch_list))
         .route(
             "/workspaces/{workspace}/port-share",
             get(workspaces::port_shares)

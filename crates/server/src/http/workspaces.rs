@@ -13,13 +13,20 @@ use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use coder_wire as wire;
 use futures_util::StreamExt as _;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Query of one workspace.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct WorkspaceQuery {
     include_deleted: Flag,
+}
+
+/// Query of the workspaces that are followed.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ListWatchQuery {
+    q: String,
 }
 
 /// Query of the values that a user gave before.
@@ -241,7 +248,20 @@ pub async fn watch_ws(
     Ok(streams::one_way(&app, streams::wanted(upgrade)?, changes).into())
 }
 
-fn json(item: Result<wire::Workspace, Fail>) -> streams::Item {
+/// What becomes of the workspaces that a search finds, over a WebSocket.
+pub async fn watch_list(
+    State(app): State<App>,
+    caller: Caller,
+    Query(query): Query<ListWatchQuery>,
+    headers: HeaderMap,
+    upgrade: Upgrade,
+) -> Result<Raw<Socket<wire::WorkspaceListEvent>>, Fail> {
+    streams::check_origin(&app, &headers)?;
+    let changes = app.workspace_list_watch(caller, &query.q)?.map(json);
+    Ok(streams::one_way(&app, streams::wanted(upgrade)?, changes).into())
+}
+
+fn json<T: Serialize>(item: Result<T, Fail>) -> streams::Item {
     serde_json::to_vec(&item?).map_err(Fail::internal)
 }
 

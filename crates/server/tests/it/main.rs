@@ -20,4 +20,5 @@ mod support;
 mod templates;
 mod users;
 mod web;
+mod workspace_list_watch;
 mod workspaces;
