@@ -117,11 +117,25 @@ export class Server {
     return stdout;
   }
 
-  /** Signs in, and pushes the starter template `local`, which needs nothing but this machine. */
+  /** Runs the command line as whoever runs the server. */
+  async admin(...words: string[]): Promise<string> {
+    const { stdout } = await run(binary(), words, {
+      env: {
+        ...process.env,
+        HOME: join(this.directory, "home"),
+        CODER_CONFIG_DIR: join(this.directory, "server"),
+      },
+    });
+    return stdout;
+  }
+
+  /** Signs in, as the first user where there is none, and pushes the starter template `local`, which needs nothing but this machine. */
   async pushTemplate(email: string, password: string): Promise<void> {
     await this.coder(
       "login",
       this.address,
+      "--first-user-username",
+      "owner",
       "--first-user-email",
       email,
       "--first-user-password",

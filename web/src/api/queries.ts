@@ -5,9 +5,8 @@ import { SITE_CHECKS } from "@/lib/siteChecks";
 import { authCheck, builds, deployment, session, templates, users, workspaces } from "./endpoints";
 import type { Workspace, WorkspacesResponse } from "./types";
 
-/** The list has no stream of its own: new rows come by asking again, this often and when the tab is looked at. */
-const LIST_EVERY_MS = 45_000;
-export const PAGE_SIZE = 50;
+/** One list without pages, up to what can still be scrolled through. */
+export const PAGE_SIZE = 1000;
 
 export const meQuery = queryOptions({
   queryKey: ["me"],
@@ -35,8 +34,8 @@ export const workspacesQuery = (filter: string, page: number) =>
     queryKey: ["workspaces", filter, page],
     queryFn: ({ signal }) => workspaces.list(filter, PAGE_SIZE, (page - 1) * PAGE_SIZE, signal),
     placeholderData: keepPreviousData,
-    refetchInterval: LIST_EVERY_MS,
-    refetchOnWindowFocus: "always",
+    // A stream keeps it current.
+    refetchOnWindowFocus: false,
   });
 
 export const workspaceQuery = (owner: string, name: string) =>
@@ -97,6 +96,20 @@ export const templateParametersQuery = (version: string) =>
 
 export const autofillQuery = (template: string) =>
   queryOptions({ queryKey: ["autofill", template], queryFn: () => templates.autofill(template) });
+
+/** A list that is loaded has all of a workspace, so its page need not wait: it shows that, and renews it behind. */
+export function seedWorkspace(client: QueryClient, owner: string, name: string) {
+  const { queryKey } = workspaceQuery(owner, name);
+  if (client.getQueryData(queryKey)) return;
+  for (const query of client.getQueryCache().findAll({ queryKey: ["workspaces"] })) {
+    const list = query.state.data as WorkspacesResponse | undefined;
+    const row = list?.workspaces.find((each) => each.owner_name === owner && each.name === name);
+    if (row) {
+      client.setQueryData(queryKey, row, { updatedAt: query.state.dataUpdatedAt });
+      return;
+    }
+  }
+}
 
 /** Puts news of a workspace wherever it is shown. */
 export function putWorkspace(client: QueryClient, news: Workspace) {

@@ -69,13 +69,14 @@ interface Envelope<T> {
   data?: T;
 }
 
-/** A stream of the API's envelopes (`…/watch-ws`); pings are left out. */
-export function openEvents<T>(path: string, onData: (data: T) => void): () => void {
+/** A stream of the API's envelopes (`…/watch-ws`); pings are left out. After an error the server closes it. */
+export function openEvents<T>(path: string, onData: (data: T) => void, onError?: () => void): () => void {
   return openStream({
     url: () => path,
     onMessage: (text) => {
       const event = JSON.parse(text) as Envelope<T>;
       if (event.type === "data" && event.data !== undefined) onData(event.data);
+      if (event.type === "error") onError?.();
     },
   });
 }

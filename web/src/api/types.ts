@@ -66,6 +66,7 @@ export type WorkspaceAgentMetadata = Schemas["WorkspaceAgentMetadata"];
 export type WorkspaceApp = Schemas["WorkspaceApp"];
 export type WorkspaceBuild = Schemas["WorkspaceBuild"];
 export type WorkspaceBuildParameter = Schemas["WorkspaceBuildParameter"];
+export type WorkspaceListChanges = Schemas["WorkspaceListChanges"];
 export type WorkspaceResource = Schemas["WorkspaceResource"];
 export type WorkspacesResponse = Schemas["WorkspacesResponse"];
 export type WorkspaceStatus = Schemas["WorkspaceStatus"];

@@ -32,6 +32,7 @@ export const urls = {
   createWorkspace: () => api(["users", "me", "workspaces"]),
   workspaceByName: (owner: string, name: string) => api(["users", owner, "workspace", name]),
   workspaceWatch: (id: string) => api(["workspaces", id, "watch-ws"]),
+  workspaceListWatch: (q: string) => api(["workspaces", "watch-ws"], { q }),
   favorite: (id: string) => api(["workspaces", id, "favorite"]),
   extend: (id: string) => api(["workspaces", id, "extend"]),
   builds: (workspace: string, limit?: number) => api(["workspaces", workspace, "builds"], { limit }),

@@ -1,7 +1,7 @@
 /** Workspaces: the list, a new one, and the page of one. */
 
 import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
-import { templatesQuery, workspaceQuery, workspacesQuery } from "@/api/queries";
+import { seedWorkspace, templatesQuery, workspaceQuery, workspacesQuery } from "@/api/queries";
 import { appRoute, positive, set, text } from "./base";
 
 export const DEFAULT_FILTER = "owner:me";
@@ -55,7 +55,10 @@ export const workspaceRoute = createRoute({
       agent: text(search.agent),
       line: positive(search.line),
     }),
-  loader: ({ context, params }) => {
+  loader: ({ context, params, cause }) => {
+    // Whoever points at a workspace mostly wants its terminal. Its code is large, and no page waits for it.
+    if (cause === "preload") void import("@/ui/terminal/Terminal");
+    seedWorkspace(context.queryClient, params.owner, params.workspace);
     void context.queryClient.prefetchQuery(workspaceQuery(params.owner, params.workspace));
   },
   component: lazyRouteComponent(() => import("@/pages/workspace/Workspace"), "WorkspacePage"),

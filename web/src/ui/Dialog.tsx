@@ -93,6 +93,7 @@ export function Confirm({ name, danger, busy, error, onConfirm, children, action
             label={t.common.typeName(name)}
             value={typed}
             onChange={(event) => setTyped(event.target.value)}
+            autoFocus
             autoComplete="off"
             spellCheck={false}
           />

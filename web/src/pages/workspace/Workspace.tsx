@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Trash2 } from "lucide-react";
 import type { ReactNode } from "react";
 import { isStatus } from "@/api/errors";
-import { useLiveWorkspaces } from "@/api/live";
+import { useLiveWorkspace } from "@/api/live";
 import { permissionsQuery, workspaceQuery } from "@/api/queries";
 import type { Workspace } from "@/api/types";
 import { useT } from "@/i18n";
@@ -37,7 +37,7 @@ function Loaded({ workspace }: { workspace: Workspace }) {
   const t = useT();
   const search = workspaceRoute.useSearch();
   const { data: may } = useQuery(permissionsQuery(workspace));
-  useLiveWorkspaces([workspace]);
+  useLiveWorkspace(workspace.id);
   useFavicon(stateOf(workspace));
   useTitle(workspace.name, t.status[workspace.latest_build.status]);
   const panel = search.panel ?? usualPanel(workspace);

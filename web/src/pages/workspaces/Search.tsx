@@ -1,47 +1,105 @@
-/** The search field in the server's query language, and the searches that one makes most. */
+/** The search over workspaces with what it offers, and the searches that one makes most. */
 
-import { ListFilter, SearchIcon, X } from "lucide-react";
-import { useEffect, useId, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { ListFilter } from "lucide-react";
+import { useCallback, useMemo } from "react";
+import { meQuery, templatesQuery } from "@/api/queries";
+import type { Workspace } from "@/api/types";
 import { useT } from "@/i18n";
+import type { SearchKey } from "@/lib/searchTerms";
 import { DEFAULT_FILTER, workspacesRoute } from "@/routes/workspaces";
 import { Button } from "@/ui/Button";
 import { Menu, MenuChoice } from "@/ui/Menu";
-import "@/ui/input.css";
-
-/** How long after the last key a search begins. */
-const PAUSE_MS = 250;
+import { SearchField } from "@/ui/SearchField";
 
 const PRESETS = {
   mine: DEFAULT_FILTER,
   running: `${DEFAULT_FILTER} status:running`,
   failed: `${DEFAULT_FILTER} status:failed`,
   outdated: `${DEFAULT_FILTER} outdated:true`,
+  dormant: `${DEFAULT_FILTER} dormant:true`,
   all: "",
 } as const;
 
 type Preset = keyof typeof PRESETS;
 
-export function Search({ filter }: { filter: string }) {
+/** The words of `coder_model::states`, which the server's search takes. */
+const STATUSES = [
+  "running",
+  "stopped",
+  "failed",
+  "pending",
+  "starting",
+  "stopping",
+  "canceling",
+  "canceled",
+  "deleting",
+  "deleted",
+] as const;
+const AGENT_STATUSES = ["connected", "connecting", "disconnected", "timeout"] as const;
+const FLAGS = ["true", "false"] as const;
+const DAY_MS = 86_400_000;
+
+const plain = (values: readonly string[]) => values.map((insert) => ({ insert }));
+
+/** Midnights of UTC some days ago, as the server reads times. */
+const daysAgo = (days: number) =>
+  new Date(Math.floor(Date.now() / DAY_MS - days) * DAY_MS).toISOString().replace(".000", "");
+
+/** The keys of `WORKSPACE_SEARCH_KEYS` in `crates/store/src/workspace_search.rs` that a person types. */
+function useKeys(rows: readonly Workspace[]): SearchKey[] {
   const t = useT();
-  const hint = useId();
+  const { data: me } = useQuery(meQuery);
+  const { data: templates } = useQuery(templatesQuery);
+  return useMemo(() => {
+    const hints = t.workspaces.keys;
+    const distinct = (of: (row: Workspace) => string) => [...new Set(rows.map(of))].sort();
+    const owners = distinct((row) => row.owner_name).filter((name) => name !== me?.username);
+    const flags = plain(FLAGS);
+    const times = [1, 7, 30, 90].map((days) => ({
+      insert: daysAgo(days),
+      hint: t.workspaces.daysAgo(days),
+    }));
+    return [
+      { key: "owner", hint: hints.owner, values: [{ insert: "me", hint: me?.username }, ...plain(owners)] },
+      {
+        key: "status",
+        hint: hints.status,
+        values: STATUSES.map((insert) => ({ insert, hint: t.status[insert] })),
+      },
+      {
+        key: "template",
+        hint: hints.template,
+        values: (templates ?? []).map(({ name, display_name }) => ({
+          insert: name,
+          hint: display_name === name ? undefined : display_name,
+        })),
+      },
+      { key: "name", hint: hints.name, values: [] },
+      { key: "outdated", hint: hints.outdated, values: flags },
+      { key: "dormant", hint: hints.dormant, values: flags },
+      { key: "has-agent", hint: hints.agent, values: plain(AGENT_STATUSES) },
+      { key: "healthy", hint: hints.healthy, values: flags },
+      { key: "last_used_before", hint: hints.usedBefore, values: times },
+      { key: "last_used_after", hint: hints.usedAfter, values: times },
+      {
+        key: "organization",
+        hint: hints.organization,
+        values: plain(distinct((row) => row.organization_name)),
+      },
+      { key: "param", hint: hints.param, values: [] },
+    ];
+  }, [t, me, templates, rows]);
+}
+
+export function Search({ filter, rows }: { filter: string; rows: readonly Workspace[] }) {
+  const t = useT();
   const navigate = workspacesRoute.useNavigate();
-  const [text, setText] = useState(filter);
-  const [sent, setSent] = useState(filter);
-  // The address is the truth: a link or the back button changes the field.
-  if (filter !== sent) {
-    setSent(filter);
-    setText(filter);
-  }
-
-  useEffect(() => {
-    if (text.trim() === sent) return;
-    const timer = window.setTimeout(() => {
-      setSent(text.trim());
-      void navigate({ search: { filter: text.trim() }, replace: true });
-    }, PAUSE_MS);
-    return () => window.clearTimeout(timer);
-  }, [text, sent, navigate]);
-
+  const keys = useKeys(rows);
+  const onSearch = useCallback(
+    (text: string) => void navigate({ search: { filter: text }, replace: true }),
+    [navigate],
+  );
   const names = Object.keys(PRESETS) as Preset[];
   const labels = Object.fromEntries(names.map((name) => [name, t.workspaces.filters[name]])) as Record<
     Preset,
@@ -67,27 +125,15 @@ export function Search({ filter }: { filter: string }) {
           onChange={(name) => void navigate({ search: { filter: PRESETS[name] } })}
         />
       </Menu>
-      <div className="search-field">
-        <SearchIcon size={16} aria-hidden />
-        <input
-          type="text"
-          className="input"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          aria-label={t.workspaces.search}
-          aria-describedby={hint}
-          placeholder={t.workspaces.search}
-          spellCheck={false}
-          autoCapitalize="none"
-          autoComplete="off"
-        />
-        {text !== "" && (
-          <Button look="quiet" icon={X} label={t.workspaces.clear} onClick={() => setText("")} />
-        )}
-        <p className="search-hint" id={hint}>
-          {t.workspaces.searchHint}
-        </p>
-      </div>
+      <SearchField
+        label={t.workspaces.search}
+        hint={t.workspaces.searchHint}
+        clear={t.workspaces.clear}
+        suggestions={t.workspaces.suggestions}
+        value={filter}
+        keys={keys}
+        onSearch={onSearch}
+      />
     </search>
   );
 }

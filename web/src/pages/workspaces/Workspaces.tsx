@@ -1,21 +1,35 @@
 /** The list of workspaces: everything that one decides by, and what one does, without opening any. */
 
 import { useQuery } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
 import { Plus, SearchX, SquareTerminal } from "lucide-react";
-import { useLiveWorkspaces } from "@/api/live";
-import { PAGE_SIZE, templatesQuery, workspacesQuery } from "@/api/queries";
+import { useEffect } from "react";
+import { isStatus } from "@/api/errors";
+import { useLiveList } from "@/api/live";
+import { meQuery, PAGE_SIZE, templatesQuery, workspacesQuery } from "@/api/queries";
+import type { Workspace } from "@/api/types";
 import { useT } from "@/i18n";
+import { whenIdle } from "@/lib/idle";
 import { useTitle } from "@/lib/title";
-import { DEFAULT_FILTER, workspacesRoute } from "@/routes/workspaces";
+import { DEFAULT_FILTER, workspaceRoute, workspacesRoute } from "@/routes/workspaces";
 import { ButtonLink } from "@/ui/Button";
 import { CopyButton } from "@/ui/CopyButton";
 import { Empty, ErrorNote, Skeleton } from "@/ui/Notes";
 import { Pages } from "@/ui/Pages";
+import { Rows } from "./Rows";
 import { Search } from "./Search";
-import { WorkspaceRow } from "./WorkspaceRow";
 import "./workspaces.css";
 
+const NONE: Workspace[] = [];
 const PUSH_COMMAND = "coder templates init && coder templates push";
+
+/** Fetches the code of the page behind each row once the list is there: the first press on one should not wait for it. */
+function usePageOfRow(listed: boolean) {
+  const router = useRouter();
+  useEffect(() => {
+    if (listed) return whenIdle(() => void router.loadRouteChunk(workspaceRoute));
+  }, [router, listed]);
+}
 
 function NoWorkspaces({ filter }: { filter: string }) {
   const t = useT();
@@ -60,14 +74,16 @@ export function Workspaces() {
   const filter = search.filter ?? DEFAULT_FILTER;
   const page = search.page ?? 1;
   const { data, error, isPending, refetch } = useQuery(workspacesQuery(filter, page));
-  const rows = data?.workspaces ?? [];
-  useLiveWorkspaces(rows);
+  const rows = data?.workspaces ?? NONE;
+  const { data: me } = useQuery(meQuery);
+  const stages = useLiveList(filter, page, isStatus(error, 400));
   useTitle(t.workspaces.title);
+  usePageOfRow(data !== undefined);
   return (
     <main className="page" id="content">
       <div className="page-head">
         <h1>{t.workspaces.title}</h1>
-        <Search filter={filter} />
+        <Search filter={filter} rows={rows} />
         <ButtonLink to="/workspaces/new" look="primary" icon={Plus} text={t.nav.create} />
       </div>
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
@@ -75,20 +91,19 @@ export function Workspaces() {
       {data && rows.length === 0 && <NoWorkspaces filter={filter} />}
       {rows.length > 0 && (
         <>
-          <ul className="rows" aria-label={t.workspaces.title}>
-            {rows.map((workspace) => (
-              <WorkspaceRow key={workspace.id} workspace={workspace} />
-            ))}
-          </ul>
+          <Rows
+            key={`${filter} ${page}`}
+            rows={rows}
+            count={data?.count ?? 0}
+            me={me?.id ?? ""}
+            stages={stages}
+          />
           <Pages
             page={page}
             size={PAGE_SIZE}
             count={data?.count ?? 0}
             onGo={(to) => void navigate({ search: (old) => ({ ...old, page: to }) })}
           />
-          <p className="muted small">
-            {t.workspaces.found(data?.count ?? 0)}. {t.workspaces.live}
-          </p>
         </>
       )}
     </main>
