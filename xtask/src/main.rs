@@ -1,10 +1,11 @@
-//! Chores of the repository: `cargo xtask tidy`, `cargo xtask codegen`, `cargo xtask seal-migrations`.
+//! Chores of the repository: `cargo xtask tidy`, `cargo xtask codegen`, `cargo xtask seal-migrations`, `cargo xtask bench web`.
 //!
 //! No part of the product; it may read everything and is read by nothing.
 
 // What a chore has to say goes to the terminal.
 #![allow(clippy::print_stdout)]
 
+mod bench;
 mod codegen;
 mod codegen_openapi;
 mod codegen_proto;
@@ -21,7 +22,12 @@ cargo xtask tidy              check the rules that the compiler does not know (S
 cargo xtask codegen           write the generated code anew
 cargo xtask codegen --check   fail when the generated code is not what would be written (a test of the server does it
                               for api/openapi.json)
-cargo xtask seal-migrations   put new migrations on record; from then on they may not change";
+cargo xtask seal-migrations   put new migrations on record; from then on they may not change
+cargo xtask bench web         measure the web UI in a browser (docs/benchmarks.md); builds nothing
+    [--binary PATH]           the server to start and fill; else the one that was built last, an optimized one first
+    [--url URL]               or one that runs, whose session token is in CODER_BENCH_TOKEN, as it is
+    [--workspace @OWNER/NAME] a running workspace there whose build has a long log
+    [--runs N] [--out FILE]   how often (5), and where the figures of all runs go as JSON";
 
 fn main() -> ExitCode {
     match run() {
@@ -44,6 +50,7 @@ fn run() -> anyhow::Result<()> {
             codegen_openapi::write(&root)
         }
         ["codegen", "--check"] => codegen::check(&root),
+        ["bench", "web", flags @ ..] => bench::web(&root, flags),
         ["seal-migrations"] => tidy::migrations::seal(&root),
         _ => bail!("usage:\n{USAGE}"),
     }
