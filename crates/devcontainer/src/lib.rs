@@ -1,0 +1,12 @@
+//! Dev Containers.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+pub mod config;
+pub mod diagnostic;
+pub mod json;
+pub mod jsonc;
+pub mod lifecycle;
+pub mod merge;
+pub mod metadata;
+pub mod variables;
+pub mod workspace;
