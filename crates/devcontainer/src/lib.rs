@@ -3,6 +3,7 @@
 
 pub mod config;
 pub mod diagnostic;
+pub mod dockerfile;
 pub mod json;
 pub mod jsonc;
 pub mod lifecycle;

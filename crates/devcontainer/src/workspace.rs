@@ -136,3 +136,95 @@ fn bind(source: &str, target: &str) -> String {
         part("target", target)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(folder: &str, git_root: Option<&str>) -> Place {
+        Place {
+            folder: folder.to_owned(),
+            git_root: git_root.map(str::to_owned),
+            worktree: None,
+        }
+    }
+
+    fn shown(place: &Place, folder: Option<&str>, mount: Option<&str>) -> (String, String) {
+        let found = place.workspace(folder, mount, false, &BTreeMap::new());
+        let found = found.unwrap();
+        (found.folder, found.mount.unwrap())
+    }
+
+    #[test]
+    fn checks_37_and_38_the_default_mount_and_its_quotes() {
+        assert_eq!(
+            shown(&place("/w/p", None), None, None),
+            (
+                "/workspaces/p".into(),
+                "type=bind,source=/w/p,target=/workspaces/p".into()
+            )
+        );
+        assert_eq!(
+            shown(&place("/w/a,b", None), None, None).1,
+            "type=bind,\"source=/w/a,b\",\"target=/workspaces/a,b\""
+        );
+    }
+
+    #[test]
+    fn check_39_a_folder_below_the_top_of_the_repository() {
+        assert_eq!(
+            shown(&place("/w/p/sub/x", Some("/w/p")), None, None),
+            (
+                "/workspaces/p/sub/x".into(),
+                "type=bind,source=/w/p,target=/workspaces/p".into()
+            )
+        );
+    }
+
+    #[test]
+    fn checks_40_and_41_mount_and_folder_are_independent() {
+        let at = place("/w/p", None);
+        assert_eq!(shown(&at, None, Some("")).1, "");
+        let (folder, mount) = shown(&at, Some("/x/${localWorkspaceFolderBasename}"), None);
+        assert_eq!(folder, "/x/p");
+        assert_eq!(mount, "type=bind,source=/w/p,target=/workspaces/p");
+        let mount = "src=${localWorkspaceFolder},dst=${containerWorkspaceFolder}";
+        let (_, mount) = shown(&at, Some("/x"), Some(mount));
+        assert_eq!(mount, "src=/w/p,dst=/x");
+    }
+
+    #[test]
+    fn check_42_a_worktree_brings_its_repository() {
+        let at = |root: &str, folder: &str, common_dir: &str| {
+            let worktree = Some(Worktree {
+                common_dir: common_dir.to_owned(),
+            });
+            let place = Place {
+                worktree,
+                ..place(folder, Some(root))
+            };
+            place
+                .workspace(None, None, false, &BTreeMap::new())
+                .unwrap()
+        };
+        let found = at("/r/trees/one", "/r/trees/one/deep", "/r/main/.git");
+        assert_eq!(found.folder, "/workspaces/trees/one/deep");
+        assert_eq!(
+            found.mount.unwrap(),
+            "type=bind,source=/r/trees/one,target=/workspaces/trees/one"
+        );
+        let additional = "type=bind,source=/r/main/.git,target=/workspaces/main/.git";
+        assert_eq!(found.additional_mount.as_deref(), Some(additional));
+        let inner = at("/r/main/inner", "/r/main/inner", "/r/main/.git");
+        assert_eq!(inner.folder, "/workspaces/inner");
+        let additional = "type=bind,source=/r/main/.git,target=/workspaces/.git";
+        assert_eq!(inner.additional_mount.as_deref(), Some(additional));
+    }
+
+    #[test]
+    fn compose_opens_the_root_and_mounts_by_itself() {
+        let found = place("/w/p", None).workspace(None, None, true, &BTreeMap::new());
+        let found = found.unwrap();
+        assert_eq!((found.folder.as_str(), found.mount), ("/", None));
+    }
+}
