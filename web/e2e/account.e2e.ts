@@ -79,6 +79,11 @@ describe.each(languages)("in %s", (language, t) => {
   };
   const press = (...keys: string[]) =>
     keys.reduce((before, key) => before.then(() => browser.page.keyboard.press(key)), Promise.resolve());
+  const palette = () => browser.page.getByRole("dialog", { name: t.palette.title });
+  const openPalette = async () => {
+    await press("Control+k");
+    await palette().getByRole("combobox").waitFor();
+  };
   const selected = () => browser.page.locator("[role=option][aria-selected=true] .palette-label");
 
   test("a program sends one here for a session, and one comes back to it after signing in", async () => {
@@ -282,9 +287,7 @@ describe.each(languages)("in %s", (language, t) => {
     const { page } = browser;
     await page.goto(`${server.url}/templates`);
     await page.getByRole("heading", { level: 1 }).waitFor();
-    const palette = page.getByRole("dialog", { name: t.palette.title });
-    await press("Control+k");
-    await palette.waitFor();
+    await openPalette();
     await browser.examine("palette");
     await page.keyboard.type("fir");
     await expect.poll(() => selected().innerText()).toBe("first");
@@ -295,7 +298,7 @@ describe.each(languages)("in %s", (language, t) => {
     // What was chosen comes first, and its actions say why one of them cannot be done.
     await page.goto(`${server.url}/workspaces`);
     await page.getByRole("heading", { level: 1 }).waitFor();
-    await press("Control+k");
+    await openPalette();
     await expect.poll(() => selected().innerText()).toBe("first");
     await press("ArrowRight");
     const actions = page.getByRole("listbox", { name: t.palette.actionsOf("first") });
@@ -310,7 +313,7 @@ describe.each(languages)("in %s", (language, t) => {
     await page.keyboard.type(`${t.actions.stop} first`);
     await expect.poll(() => selected().innerText()).toBe(t.actions.of(t.actions.stop, "first"));
     await press("Enter");
-    await palette.locator('[data-state="stopped"]').waitFor({ timeout: 60_000 });
+    await palette().locator('[data-state="stopped"]').waitFor({ timeout: 60_000 });
     const latest = async () =>
       (await api<{ latest_build: { status: string } }>("GET", "/users/owner/workspace/first")).body
         .latest_build.status;
@@ -319,21 +322,22 @@ describe.each(languages)("in %s", (language, t) => {
     await press("Enter");
     await expect.poll(latest, { timeout: 60_000 }).toBe("running");
     await press("Escape", "Escape");
-    await palette.waitFor({ state: "detached" });
+    await palette().waitFor({ state: "detached" });
 
-    await press("Control+k");
+    await openPalette();
     await page.keyboard.type(t.palette.theme(t.nav.themes.dark));
     await press("Enter");
     await expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
-    await press("Control+k");
+    await openPalette();
     await page.keyboard.type(t.palette.theme(t.nav.themes.system));
     await press("Enter");
     await expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme)).toBe("light");
-    await press("Control+k");
+    await openPalette();
     await page.keyboard.type(t.palette.newFrom("local"));
     await press("Enter");
     await page.waitForURL("**/templates/local/workspace");
-    await press("Control+k");
+    await field(t.create.name).waitFor();
+    await openPalette();
     await page.keyboard.type("no such thing");
     await page.getByText(t.palette.nothing("no such thing")).waitFor();
     await browser.examine("palette-nothing");
@@ -349,7 +353,7 @@ describe.each(languages)("in %s", (language, t) => {
     });
     expect(made.status).toBe(201);
     await page.goto(`${server.url}/templates`);
-    await press("Control+k");
+    await openPalette();
     await page.keyboard.type("first");
     await page.getByRole("group", { name: t.palette.groups.more }).waitFor();
     expect(await selected().innerText()).toBe("first");
@@ -383,7 +387,7 @@ describe.each(languages)("in %s", (language, t) => {
     expect((await fetch(`${server.url}/favicon-running.svg`)).headers.get("content-type")).toContain(
       "image/svg",
     );
-    await press("Control+k");
+    await openPalette();
     await page.keyboard.type(t.nav.templates);
     await press("Enter");
     await page.waitForURL("**/templates");

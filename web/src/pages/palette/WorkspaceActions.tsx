@@ -79,8 +79,7 @@ export function WorkspaceActions({ workspace: given, doing, onBack, onClose }: P
         <button type="button" className="palette-back" onClick={onBack}>
           <ArrowLeft size={16} aria-hidden /> {t.palette.back}
         </button>
-        <span className="cut">{workspace.name}</span>
-        <span role="status">
+        <span className="palette-state" role="status">
           <WorkspaceState workspace={workspace} />
         </span>
       </div>
