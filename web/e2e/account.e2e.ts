@@ -81,6 +81,7 @@ describe.each(languages)("in %s", (language, t) => {
     keys.reduce((before, key) => before.then(() => browser.page.keyboard.press(key)), Promise.resolve());
   const palette = () => browser.page.getByRole("dialog", { name: t.palette.title });
   const openPalette = async () => {
+    await browser.page.locator(".nav-search").waitFor();
     await press("Control+k");
     await palette().getByRole("combobox").waitFor();
   };
