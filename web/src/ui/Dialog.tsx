@@ -41,9 +41,6 @@ export function Dialog({ title, lead, open, onClose, children }: DialogProps) {
             <Radix.Title asChild>
               <h2>{title}</h2>
             </Radix.Title>
-            <Radix.Close asChild>
-              <Button look="quiet" icon={X} label={t.common.close} />
-            </Radix.Close>
           </div>
           {lead && (
             <Radix.Description asChild>
@@ -51,6 +48,12 @@ export function Dialog({ title, lead, open, onClose, children }: DialogProps) {
             </Radix.Description>
           )}
           {children}
+          {/* Last, so that the dialog's own first control takes the focus. */}
+          <span className="dialog-close">
+            <Radix.Close asChild>
+              <Button look="quiet" icon={X} label={t.common.close} />
+            </Radix.Close>
+          </span>
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>

@@ -31,6 +31,7 @@ export function Admin() {
         <Page may={may} />
       ) : (
         <main className="page" id="content">
+          <h1>{t.admin.title}</h1>
           {error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton rows={6} />}
         </main>
       )}

@@ -24,7 +24,7 @@ function Diff({ entry }: { entry: AuditLog }) {
   if (changes.length === 0) return <p className="muted">{t.admin.audit.noDiff}</p>;
   const words = t.admin.audit.fields;
   // What is new had no values before.
-  const hadSome = changes.some((change) => change.secret || change.old !== "");
+  const isNew = entry.action === "create" && changes.every((change) => change.old === "");
   const old = {
     title: words.old,
     cell: (change: Changed) => (
@@ -41,7 +41,7 @@ function Diff({ entry }: { entry: AuditLog }) {
         rowKey={(change) => change.field}
         columns={[
           { title: words.field, cell: (change) => <code>{change.field}</code> },
-          ...(hadSome ? [old] : []),
+          ...(isNew ? [] : [old]),
           {
             title: words.new,
             cell: (change) => (

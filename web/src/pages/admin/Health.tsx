@@ -102,7 +102,7 @@ function Part({ section, report, mayDismiss, busy, onDismiss }: PartProps) {
     <li className="panel-box part" data-section={key}>
       <div className="part-head">
         <h2>{words.sections[key]}</h2>
-        <Severity severity={severity} />
+        {(wrong || !note) && <Severity severity={severity} />}
         {dismissed && (
           <span className="muted small part-dismissed">
             <BellOff size={16} aria-hidden /> {words.dismissed}

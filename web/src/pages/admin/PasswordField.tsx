@@ -46,7 +46,9 @@ export function PasswordOnce(props: { title: string; password: string; onClose: 
     <Dialog title={props.title} lead={t.admin.users.passwordOnce} open onClose={props.onClose}>
       <p className="secret-once">
         <code>{props.password}</code>
-        <CopyButton text={() => props.password} label={t.admin.users.copyPassword} />
+        <CopyButton text={() => props.password} look="plain">
+          {t.admin.users.copyPassword}
+        </CopyButton>
       </p>
       <div className="dialog-actions">
         <Button look="primary" onClick={props.onClose}>
