@@ -35,7 +35,8 @@ export class Server {
   private constructor(
     /** Where the server listens. */
     private readonly address: string,
-    private readonly directory: string,
+    /** Where its files are, and the templates that it is given. */
+    readonly directory: string,
     /** Where its pages are. */
     readonly url = address,
   ) {}

@@ -68,9 +68,12 @@ export const organizations = {
 
 export const templates = {
   list: () => request<api.Template[]>("GET", urls.templates()),
+  get: (id: string) => request<api.Template>("GET", urls.template(id)),
+  /** Newest first. */
+  versions: (template: string, limit: number) =>
+    request<api.TemplateVersion[]>("GET", urls.templateVersions(template, limit)),
   version: (id: string) => request<api.TemplateVersion>("GET", urls.templateVersion(id)),
   parameters: (version: string) => request<api.TemplateParameter[]>("GET", urls.templateParameters(version)),
-  get: (id: string) => request<api.Template>("GET", urls.template(id)),
   cancelVersion: (id: string) => request<unknown>("PATCH", urls.cancelTemplateVersion(id)),
   cancelDryRun: (version: string, job: string) => request<unknown>("PATCH", urls.cancelDryRun(version, job)),
   autofill: (template: string) => request<api.WorkspaceBuildParameter[]>("GET", urls.autofill(template)),
@@ -87,10 +90,29 @@ export const workspaces = {
   favor: (id: string, favorite: boolean) => request<unknown>(favorite ? "PUT" : "DELETE", urls.favorite(id)),
   extend: (id: string, deadline: Date) =>
     request<unknown>("PUT", urls.extend(id), { deadline: deadline.toISOString() }),
+  rename: (id: string, name: string) => request<unknown>("PATCH", urls.workspace(id), { name }),
+  setAutostart: (id: string, schedule: string | null) =>
+    request<unknown>("PUT", urls.autostart(id), { schedule }),
+  resolveAutostart: (id: string) =>
+    request<{ parameter_mismatch: boolean }>("GET", urls.resolveAutostart(id)),
+  setTtl: (id: string, ttl_ms: number | null) => request<unknown>("PUT", urls.ttl(id), { ttl_ms }),
+  setAutomaticUpdates: (id: string, automatic_updates: api.AutomaticUpdates) =>
+    request<unknown>("PUT", urls.automaticUpdates(id), { automatic_updates }),
+  setDormant: (id: string, dormant: boolean) => request<unknown>("PUT", urls.dormant(id), { dormant }),
+  portShares: (id: string) => request<{ shares: api.PortShare[] }>("GET", urls.portShares(id)),
+  sharePort: (id: string, share: Omit<api.PortShare, "workspace_id">) =>
+    request<api.PortShare>("POST", urls.portShares(id), share),
+  unsharePort: (id: string, share: Pick<api.PortShare, "agent_name" | "port">) =>
+    request<unknown>("DELETE", urls.portShares(id), share),
 };
 
 export const builds = {
-  list: (workspace: string) => request<api.WorkspaceBuild[]>("GET", urls.builds(workspace, 50)),
+  list: (workspace: string, limit = 50, offset = 0) =>
+    request<api.WorkspaceBuild[]>("GET", urls.builds(workspace, limit, offset)),
+  byNumber: (owner: string, name: string, number: number) =>
+    request<api.WorkspaceBuild>("GET", urls.buildByNumber(owner, name, number)),
+  log: (id: string) => request<api.ProvisionerJobLog[]>("GET", urls.buildLogLines(id)),
+  timings: (id: string) => request<api.BuildTimings>("GET", urls.buildTimings(id)),
   get: (id: string) => request<api.WorkspaceBuild>("GET", urls.build(id)),
   parameters: (id: string) => request<api.WorkspaceBuildParameter[]>("GET", urls.buildParameters(id)),
   create: (workspace: string, body: Partial<api.CreateWorkspaceBuildRequest>) =>
@@ -100,6 +122,7 @@ export const builds = {
 
 export const agents = {
   get: (id: string) => request<api.WorkspaceAgent>("GET", urls.agent(id)),
+  listeningPorts: (id: string) => request<{ ports: api.ListeningPort[] }>("GET", urls.listeningPorts(id)),
 };
 
 /** What is about oneself. */

@@ -46,26 +46,23 @@ export const workspaceQuery = (owner: string, name: string) =>
 
 export const permissionsQuery = (workspace: Workspace) =>
   queryOptions({
-    queryKey: ["permissions", workspace.id],
+    queryKey: ["permissions", workspace.id, Boolean(workspace.dormant_at)],
     staleTime: 60_000,
     queryFn: () => {
-      // Whose it is and where decides; the server does not look a thing up by its id alone.
-      const where = { organization_id: workspace.organization_id };
+      const { organization_id } = workspace;
+      // The server judges by whose a thing is and where, not by its id.
       const object = {
-        ...where,
-        resource_type: "workspace",
-        resource_id: workspace.id,
+        resource_type: workspace.dormant_at ? "workspace_dormant" : "workspace",
         owner_id: workspace.owner_id,
+        organization_id,
       };
       return authCheck({
-        start: { object, action: "start" },
+        start: { object: { ...object, resource_type: "workspace" }, action: "start" },
         stop: { object, action: "stop" },
         ssh: { object, action: "ssh" },
         update: { object, action: "update" },
-        manage: {
-          object: { ...where, resource_type: "template", resource_id: workspace.template_id },
-          action: "update",
-        },
+        delete: { object, action: "delete" },
+        manage: { object: { resource_type: "template", organization_id }, action: "update" },
       });
     },
   });

@@ -30,12 +30,15 @@ export const urls = {
   autofill: (template: string) => api(["users", "me", "autofill-parameters"], { template_id: template }),
   workspaces: (q: string, limit: number, offset: number) => api(["workspaces"], { q, limit, offset }),
   createWorkspace: () => api(["users", "me", "workspaces"]),
-  workspaceByName: (owner: string, name: string) => api(["users", owner, "workspace", name]),
+  /** A deleted one too, when no other has its name now. */
+  workspaceByName: (owner: string, name: string) =>
+    api(["users", owner, "workspace", name], { include_deleted: "true" }),
   workspaceWatch: (id: string) => api(["workspaces", id, "watch-ws"]),
   workspaceListWatch: (q: string) => api(["workspaces", "watch-ws"], { q }),
   favorite: (id: string) => api(["workspaces", id, "favorite"]),
   extend: (id: string) => api(["workspaces", id, "extend"]),
-  builds: (workspace: string, limit?: number) => api(["workspaces", workspace, "builds"], { limit }),
+  builds: (workspace: string, limit?: number, offset?: number) =>
+    api(["workspaces", workspace, "builds"], { limit, offset: offset || undefined }),
   build: (id: string) => api(["workspacebuilds", id]),
   buildLogs: (id: string, after: number) =>
     api(["workspacebuilds", id, "logs"], { follow: "true", after: after || undefined }),
@@ -45,8 +48,6 @@ export const urls = {
   agentLogs: (id: string, after: number) =>
     api(["workspaceagents", id, "logs"], { follow: "true", after: after || undefined }),
   agentMetadata: (id: string) => api(["workspaceagents", id, "watch-metadata-ws"]),
-  terminal: (agent: string, reconnect: string, width: number, height: number) =>
-    api(["workspaceagents", agent, "pty"], { reconnect, width, height }),
   // What is about oneself.
   profile: () => api(["users", "me", "profile"]),
   password: () => api(["users", "me", "password"]),
@@ -95,6 +96,21 @@ export const urls = {
   workspace: (id: string) => api(["workspaces", id]),
   template: (id: string) => api(["templates", id]),
 
+  terminal: (agent: string, reconnect: string, width: number, height: number, command?: string) =>
+    api(["workspaceagents", agent, "pty"], { reconnect, width, height, command }),
+  // The workspace page.
+  automaticUpdates: (id: string) => api(["workspaces", id, "autoupdates"]),
+  autostart: (id: string) => api(["workspaces", id, "autostart"]),
+  buildByNumber: (owner: string, name: string, number: number) =>
+    api(["users", owner, "workspace", name, "builds", String(number)]),
+  buildLogLines: (id: string) => api(["workspacebuilds", id, "logs"]),
+  buildTimings: (id: string) => api(["workspacebuilds", id, "timings"]),
+  dormant: (id: string) => api(["workspaces", id, "dormant"]),
+  listeningPorts: (agent: string) => api(["workspaceagents", agent, "listening-ports"]),
+  portShares: (id: string) => api(["workspaces", id, "port-share"]),
+  resolveAutostart: (id: string) => api(["workspaces", id, "resolve-autostart"]),
+  templateVersions: (template: string, limit: number) => api(["templates", template, "versions"], { limit }),
+  ttl: (id: string) => api(["workspaces", id, "ttl"]),
   /** A path-based app, under the deployment's own host. */
   app: (owner: string, workspace: string, agent: string, slug: string) =>
     `/@${encodeURIComponent(owner)}/${encodeURIComponent(workspace)}.${encodeURIComponent(agent)}/apps/${encodeURIComponent(slug)}/`,

@@ -4,7 +4,7 @@ import { canCancel, canConnect, canRestart, canStart, canStop, canUpdate, type P
 import { stateOf } from "./status";
 import { stepOf } from "./steps";
 
-const ALL: Permissions = { start: true, stop: true, ssh: true, update: true, manage: false };
+const ALL: Permissions = { start: true, stop: true, ssh: true, update: true, delete: true, manage: false };
 
 function workspace(status: string, more: object = {}): Workspace {
   return {
@@ -41,7 +41,14 @@ test("what makes no sense is refused with a reason", () => {
 });
 
 test("who may not, cannot", () => {
-  const none: Permissions = { start: false, stop: false, ssh: false, update: false, manage: false };
+  const none: Permissions = {
+    start: false,
+    stop: false,
+    ssh: false,
+    update: false,
+    delete: false,
+    manage: false,
+  };
   const running = workspace("running", { outdated: true });
   expect([canStop(running, none), canUpdate(running, none), canConnect(running, none)]).toEqual(
     Array(3).fill("notAllowed"),

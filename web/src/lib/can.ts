@@ -11,6 +11,7 @@ export interface Permissions {
   stop: boolean;
   ssh: boolean;
   update: boolean;
+  delete: boolean;
   /** May edit the workspace's template, and so cancel builds that others may not. */
   manage: boolean;
 }
@@ -27,7 +28,8 @@ export type Why =
   | "nothingToCancel"
   | "canceling"
   | "noDeadline"
-  | "current";
+  | "current"
+  | "pinned";
 
 /** `true`, or why not. */
 export type Can = true | Why;
@@ -70,6 +72,25 @@ export function canUpdate(workspace: Workspace, may?: Permissions): Can {
   if (workspace.dormant_at) return "dormant";
   if (!workspace.outdated) return "current";
   return free(workspace);
+}
+
+/** `build_create` pins workspaces of such templates to the active version, for all who may not edit the template. */
+export function canChangeVersion(workspace: Workspace, may?: Permissions): Can {
+  if (may && !may.start) return "notAllowed";
+  if (workspace.template_require_active_version && !may?.manage) return "pinned";
+  if (workspace.dormant_at) return "dormant";
+  return free(workspace);
+}
+
+export function canDelete(workspace: Workspace, may?: Permissions): Can {
+  if (!may?.delete) return "notAllowed";
+  return free(workspace);
+}
+
+/** Whether a plain start takes the active version, and so is an update. */
+export function startsWithActive(workspace: Workspace): boolean {
+  const follows = workspace.template_require_active_version || workspace.automatic_updates === "always";
+  return follows && workspace.outdated;
 }
 
 /** Templates may forbid it to all but those who may edit them: `build_cancel` in `crates/server/src/app/builds.rs`. */

@@ -4,7 +4,11 @@ import type { Workspace, WorkspaceAgent, WorkspaceApp } from "@/api/types";
 import { urls } from "@/api/urls";
 
 /** Opens the workspace in VS Code by the Coder extension, which asks for a session when it has none. */
-export function vscodeLink(workspace: Workspace, agent: WorkspaceAgent): string {
+export function vscodeLink(
+  workspace: Workspace,
+  agent: WorkspaceAgent,
+  program: "vscode" | "vscode-insiders" = "vscode",
+): string {
   const query = new URLSearchParams({
     owner: workspace.owner_name,
     workspace: workspace.name,
@@ -13,7 +17,7 @@ export function vscodeLink(workspace: Workspace, agent: WorkspaceAgent): string 
   });
   const folder = agent.expanded_directory || agent.directory;
   if (folder) query.set("folder", folder);
-  return `vscode://coder.coder-remote/open?${query}`;
+  return `${program}://coder.coder-remote/open?${query}`;
 }
 
 /** Schemes that an app's address may have. Everything else could run in our page. */

@@ -21,7 +21,7 @@ test("apps are the server's, workspaces ours", () => {
 });
 
 test("what is put into an address is escaped", () => {
-  expect(urls.workspaceByName("a/b", "x?y")).toBe("/api/v2/users/a%2Fb/workspace/x%3Fy");
+  expect(urls.workspaceByName("a/b", "x?y")).toBe("/api/v2/users/a%2Fb/workspace/x%3Fy?include_deleted=true");
   expect(urls.workspaces("name with spaces", 50, 0)).toBe(
     "/api/v2/workspaces?q=name+with+spaces&limit=50&offset=0",
   );

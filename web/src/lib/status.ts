@@ -13,7 +13,7 @@ import {
   Moon,
   Trash2,
 } from "lucide-react";
-import type { Workspace, WorkspaceStatus } from "@/api/types";
+import type { Workspace, WorkspaceAgent, WorkspaceStatus } from "@/api/types";
 
 export type Tone = "running" | "busy" | "waiting" | "failed" | "stopped";
 /** A key of the catalogue's `status` texts. */
@@ -53,6 +53,13 @@ export function lookOf(state: State): StateLook {
   return { state, ...(LOOKS[state] ?? { tone: "stopped", icon: CircleDashed }) };
 }
 
-/** All agents of the latest build. */
-export const agentsOf = (workspace: Workspace) =>
-  workspace.latest_build.resources.flatMap((resource) => resource.agents ?? []);
+/** All agents of the latest build, those inside another right after it. */
+export function agentsOf(workspace: Workspace): WorkspaceAgent[] {
+  const all = workspace.latest_build.resources.flatMap((resource) => resource.agents ?? []);
+  const known = new Set(all.map((agent) => agent.id));
+  const withInner = (agent: WorkspaceAgent): WorkspaceAgent[] => [
+    agent,
+    ...all.filter((each) => each.parent_id && each.parent_id === agent.id).flatMap(withInner),
+  ];
+  return all.filter((agent) => !agent.parent_id || !known.has(agent.parent_id)).flatMap(withInner);
+}

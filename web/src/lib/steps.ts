@@ -14,7 +14,9 @@ export function stepOf(workspace: Workspace): Step | undefined {
   if (build.job.status !== "succeeded") return undefined;
   const agents = agentsOf(workspace);
   if (agents.some((agent) => agent.status === "connecting")) return "agent";
-  if (agents.some((agent) => agent.lifecycle_state === "created" || agent.lifecycle_state === "starting")) {
+  // One that did not come in time has no scripts to wait for.
+  const there = agents.filter((agent) => agent.status === "connected");
+  if (there.some((agent) => agent.lifecycle_state === "created" || agent.lifecycle_state === "starting")) {
     return "scripts";
   }
   return "ready";

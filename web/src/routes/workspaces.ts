@@ -2,10 +2,19 @@
 
 import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { seedWorkspace, templatesQuery, workspaceQuery, workspacesQuery } from "@/api/queries";
-import { appRoute, positive, set, text } from "./base";
+import { appRoute, needSession, positive, rootRoute, set, text } from "./base";
 
 export const DEFAULT_FILTER = "owner:me";
-export const PANELS = ["log", "terminal", "builds", "resources", "parameters"] as const;
+export const PANELS = [
+  "terminal",
+  "log",
+  "builds",
+  "agents",
+  "ports",
+  "resources",
+  "parameters",
+  "settings",
+] as const;
 export type Panel = (typeof PANELS)[number];
 
 export const workspacesRoute = createRoute({
@@ -54,6 +63,7 @@ export const workspaceRoute = createRoute({
       build: positive(search.build),
       agent: text(search.agent),
       line: positive(search.line),
+      page: positive(search.page),
     }),
   loader: ({ context, params, cause }) => {
     // Whoever points at a workspace mostly wants its terminal. Its code is large, and no page waits for it.
@@ -64,20 +74,24 @@ export const workspaceRoute = createRoute({
   component: lazyRouteComponent(() => import("@/pages/workspace/Workspace"), "WorkspacePage"),
 });
 
-/** Addresses of stock's pages that are panels here. */
+/** A page with nothing but a terminal, at stock's address: the workspace's name may be followed by the agent's. */
 export const terminalRoute = createRoute({
-  getParentRoute: () => appRoute,
+  getParentRoute: () => rootRoute,
   path: "/@{$owner}/$workspace/terminal",
-  beforeLoad: ({ params }) => {
-    const [workspace = "", agent] = params.workspace.split(".");
-    throw redirect({
-      to: "/@{$owner}/$workspace",
-      params: { owner: params.owner, workspace },
-      search: { panel: "terminal", ...(agent ? { agent } : {}) },
-    });
-  },
+  validateSearch: (search: Record<string, unknown>) =>
+    set({
+      // A command that reads as JSON has been taken for that.
+      command: text(
+        typeof search.command === "object" ? JSON.stringify(search.command) : String(search.command ?? ""),
+      ),
+      /** Names the terminal, so that a reload finds it again. */
+      reconnect: text(search.reconnect),
+    }),
+  beforeLoad: needSession,
+  component: lazyRouteComponent(() => import("@/pages/workspace/TerminalPage"), "TerminalPage"),
 });
 
+/** Stock's page of a build is a panel here. */
 export const buildRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/@{$owner}/$workspace/builds/$number",

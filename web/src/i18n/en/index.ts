@@ -4,6 +4,7 @@ import { plural } from "../plural";
 import { account, inbox, palette } from "./account";
 import { admin } from "./admin";
 import { templates } from "./templates";
+import { workspacePage } from "./workspacePage";
 
 const n = new Intl.NumberFormat("en");
 const count = (value: number, one: string, other: string) =>
@@ -143,6 +144,7 @@ export const en = {
     canceling: "The build is being canceled.",
     noDeadline: "The workspace has no stop time.",
     current: "The workspace has the active version of its template.",
+    pinned: "The template requires its active version.",
   },
   actions: {
     start: "Start",
@@ -247,8 +249,11 @@ export const en = {
       log: "Log",
       terminal: "Terminal",
       builds: "Builds",
+      agents: "Agents",
+      ports: "Ports",
       resources: "Resources",
       parameters: "Parameters",
+      settings: "Settings",
     },
     panelsLabel: "Parts of the workspace",
     failedTitle: "The last build failed",
@@ -374,6 +379,7 @@ export const en = {
     neverStops: "It runs until you stop it.",
   },
   templates,
+  workspacePage,
   admin,
   account,
   inbox,

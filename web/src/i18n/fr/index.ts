@@ -5,6 +5,7 @@ import { plural } from "../plural";
 import { account, inbox, palette } from "./account";
 import { admin } from "./admin";
 import { templates } from "./templates";
+import { workspacePage } from "./workspacePage";
 
 const n = new Intl.NumberFormat("fr");
 const count = (value: number, one: string, other: string) =>
@@ -144,6 +145,7 @@ export const fr: Catalogue = {
     canceling: "Le build est en cours d’annulation.",
     noDeadline: "L’espace de travail n’a pas d’heure d’arrêt.",
     current: "L’espace de travail utilise la version active de son modèle.",
+    pinned: "Le modèle exige sa version active.",
   },
   actions: {
     start: "Démarrer",
@@ -249,8 +251,11 @@ export const fr: Catalogue = {
       log: "Journal",
       terminal: "Terminal",
       builds: "Builds",
+      agents: "Agents",
+      ports: "Ports",
       resources: "Ressources",
       parameters: "Paramètres",
+      settings: "Réglages",
     },
     panelsLabel: "Parties de l’espace de travail",
     failedTitle: "Le dernier build a échoué",
@@ -378,6 +383,7 @@ export const fr: Catalogue = {
     neverStops: "Il fonctionne jusqu’à ce que vous l’arrêtiez.",
   },
   templates,
+  workspacePage,
   admin,
   account,
   inbox,

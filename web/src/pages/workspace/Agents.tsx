@@ -1,48 +1,26 @@
-/** The agents of a workspace: how they are, how to reach them, what they show. */
+/** The agents of a workspace in a strip: how they are, how to reach them, what they show. The panel tells the rest. */
 
 import { useQuery } from "@tanstack/react-query";
-import { Code, ExternalLink } from "lucide-react";
+import { Link } from "@tanstack/react-router";
+import { CornerDownRight } from "lucide-react";
 import { sshConfigQuery } from "@/api/queries";
-import type { Workspace, WorkspaceAgent, WorkspaceApp } from "@/api/types";
+import type { Workspace, WorkspaceAgent } from "@/api/types";
 import { useI18n, useT } from "@/i18n";
-import { appLink, sshHost, vscodeLink } from "@/lib/links";
-import { agentsOf, type Tone } from "@/lib/status";
+import type { Permissions } from "@/lib/can";
+import { sshHost } from "@/lib/links";
+import { agentsOf } from "@/lib/status";
+import { workspaceRoute } from "@/routes/workspaces";
 import { CopyButton } from "@/ui/CopyButton";
 import { Badge } from "@/ui/Status";
 import { Tip } from "@/ui/Tip";
+import { AppButton, Editors } from "./Apps";
+import { AGENT_TONES, checkOf } from "./agentLooks";
 import { Metadata } from "./Metadata";
 
-const TONES: Record<WorkspaceAgent["status"], Tone> = {
-  connecting: "busy",
-  connected: "running",
-  disconnected: "failed",
-  timeout: "failed",
-};
+/** So many measured values stand in the strip. */
+const FEW = 4;
 
-function App({ workspace, agent, app }: { workspace: Workspace; agent: WorkspaceAgent; app: WorkspaceApp }) {
-  const t = useT();
-  const name = app.display_name || app.slug;
-  const href = appLink(workspace, agent, app);
-  const health = t.workspace.appHealth[app.health];
-  if (!href) {
-    return (
-      <Tip text={t.workspace.appSubdomain}>
-        <button type="button" className="button" aria-disabled>
-          {name}
-        </button>
-      </Tip>
-    );
-  }
-  return (
-    <a className="button" href={href} target="_blank" rel="noreferrer">
-      {name}
-      {health && app.health !== "healthy" && <span className="muted small">{health}</span>}
-      <ExternalLink size={14} aria-hidden />
-    </a>
-  );
-}
-
-function Latency({ agent }: { agent: WorkspaceAgent }) {
+export function Latency({ agent }: { agent: WorkspaceAgent }) {
   const { t, language } = useI18n();
   const best = Object.values(agent.latency ?? {}).find((region) => region.preferred);
   if (!best) return null;
@@ -50,62 +28,79 @@ function Latency({ agent }: { agent: WorkspaceAgent }) {
   return <span className="muted small tabular">{t.workspace.latency(number.format(best.latency_ms))}</span>;
 }
 
-function Agent({ workspace, agent, only }: { workspace: Workspace; agent: WorkspaceAgent; only: boolean }) {
+interface Props {
+  workspace: Workspace;
+  agent: WorkspaceAgent;
+  /** It is the only one, and needs no naming. */
+  only: boolean;
+  reach: boolean;
+}
+
+function Agent({ workspace, agent, only, reach }: Props) {
   const t = useT();
+  const params = workspaceRoute.useParams();
   const { data: ssh } = useQuery(sshConfigQuery);
   const connected = agent.status === "connected";
   const host = ssh && sshHost(ssh.hostname_prefix, workspace, agent, only);
-  const shows = (app: WorkspaceAgent["display_apps"][number]) => agent.display_apps.includes(app);
   return (
-    <li className="agent" data-agent={agent.name} data-status={agent.status}>
+    <li
+      className={agent.parent_id ? "agent agent-inner" : "agent"}
+      data-agent={agent.name}
+      data-status={agent.status}
+    >
+      {agent.parent_id && <CornerDownRight size={14} aria-hidden />}
       <h2>
         <span className="unseen">{t.workspace.agent} </span>
         {agent.name}
       </h2>
-      <Badge tone={TONES[agent.status]}>{t.workspace.agentStatus[agent.status]}</Badge>
+      <Badge tone={AGENT_TONES[agent.status]}>{t.workspace.agentStatus[agent.status]}</Badge>
       {connected && <Latency agent={agent} />}
       {connected && agent.lifecycle_state !== "ready" && (
         <span className="small">{t.workspace.lifecycle[agent.lifecycle_state]}</span>
       )}
-      {!connected && agent.troubleshooting_url && /^https?:/.test(agent.troubleshooting_url) && (
-        <a className="small" href={agent.troubleshooting_url} target="_blank" rel="noreferrer">
+      {checkOf(agent) && (
+        <Link className="small" to="/@{$owner}/$workspace" params={params} search={{ panel: "agents" }}>
           {t.workspace.troubleshoot}
-        </a>
+        </Link>
       )}
-      {host && shows("ssh_helper") && (
-        <span className="agent-ssh">
-          <Tip text={t.workspace.sshHint}>
-            <code className="cut">ssh {host}</code>
-          </Tip>
-          <CopyButton text={() => `ssh ${host}`} />
-        </span>
-      )}
-      {connected && (
+      {reach &&
+        host &&
+        (connected || agent.status === "connecting") &&
+        agent.display_apps.includes("ssh_helper") && (
+          <span className="agent-ssh">
+            <Tip text={t.workspace.sshHint}>
+              <code className="cut">ssh {host}</code>
+            </Tip>
+            <CopyButton text={() => `ssh ${host}`} />
+          </span>
+        )}
+      {reach && connected && (
         <span className="agent-apps">
-          {shows("vscode") && (
-            <a className="button" href={vscodeLink(workspace, agent)}>
-              <Code size={16} aria-hidden /> {t.actions.vscode}
-            </a>
-          )}
+          <Editors workspace={workspace} agent={agent} />
           {agent.apps
-            // Apps that are commands need a terminal of their own, which is not built.
-            .filter((app) => !app.hidden && !app.command)
+            .filter((app) => !app.hidden)
             .map((app) => (
-              <App key={app.id} workspace={workspace} agent={agent} app={app} />
+              <AppButton key={app.id} workspace={workspace} agent={agent} app={app} />
             ))}
         </span>
       )}
-      {connected && <Metadata agent={agent.id} />}
+      {connected && <Metadata agent={agent.id} most={FEW} />}
     </li>
   );
 }
 
-export function Agents({ workspace }: { workspace: Workspace }) {
+export function Agents({ workspace, may }: { workspace: Workspace; may: Permissions | undefined }) {
   const agents = agentsOf(workspace);
   return (
     <ul className="agents">
       {agents.map((agent) => (
-        <Agent key={agent.id} workspace={workspace} agent={agent} only={agents.length === 1} />
+        <Agent
+          key={agent.id}
+          workspace={workspace}
+          agent={agent}
+          only={agents.length === 1}
+          reach={may?.ssh !== false}
+        />
       ))}
     </ul>
   );

@@ -1,13 +1,28 @@
 /** Name, state, schedule and actions of a workspace. */
 
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { CirclePlay, CircleStop, CircleX, Ellipsis, RefreshCw, RotateCw, Star, StarOff } from "lucide-react";
+import {
+  CirclePlay,
+  CircleStop,
+  CircleX,
+  Ellipsis,
+  GitCompareArrows,
+  RefreshCw,
+  RotateCw,
+  Star,
+  StarOff,
+  Trash2,
+} from "lucide-react";
 import { useAction, useFavorite } from "@/api/actions";
+import { meQuery } from "@/api/queries";
 import type { Workspace } from "@/api/types";
 import { useT } from "@/i18n";
 import {
   type Can,
   canCancel,
+  canChangeVersion,
+  canDelete,
   canExtend,
   canRestart,
   canStart,
@@ -15,6 +30,7 @@ import {
   canUpdate,
   isBusy,
   type Permissions,
+  startsWithActive,
 } from "@/lib/can";
 import { stepOf } from "@/lib/steps";
 import { Button } from "@/ui/Button";
@@ -24,8 +40,18 @@ import { WorkspaceState } from "@/ui/Status";
 import { Schedule } from "../Schedule";
 import { Steps } from "./Steps";
 
-export function Header({ workspace, may }: { workspace: Workspace; may: Permissions | undefined }) {
+interface Props {
+  workspace: Workspace;
+  may: Permissions | undefined;
+  onUpdate: () => void;
+  onChangeVersion: () => void;
+  onDelete: () => void;
+}
+
+export function Header({ workspace, may, onUpdate, onChangeVersion, onDelete }: Props) {
   const t = useT();
+  const { data: me } = useQuery(meQuery);
+  const mine = me?.id === workspace.owner_id;
   const action = useAction(workspace);
   const favorite = useFavorite(workspace);
   const why = (can: Can) => (can === true ? undefined : t.why[can]);
@@ -78,7 +104,8 @@ export function Header({ workspace, may }: { workspace: Workspace; may: Permissi
             icon={CirclePlay}
             why={why(canStart(workspace, may))}
             busy={action.isPending}
-            onClick={() => action.mutate("start")}
+            // A start that takes another version may need values that nobody has given yet.
+            onClick={() => (startsWithActive(workspace) ? onUpdate() : action.mutate("start"))}
           >
             {t.actions.start}
           </Button>
@@ -103,19 +130,27 @@ export function Header({ workspace, may }: { workspace: Workspace; may: Permissi
               {t.actions.stop}
             </MenuItem>
           )}
-          <MenuItem
-            icon={RefreshCw}
-            why={why(canUpdate(workspace, may))}
-            onSelect={() => action.mutate("update")}
-          >
+          <MenuItem icon={RefreshCw} why={why(canUpdate(workspace, may))} onSelect={onUpdate}>
             {t.actions.update}
           </MenuItem>
-          <MenuLine />
           <MenuItem
-            icon={workspace.favorite ? StarOff : Star}
-            onSelect={() => favorite.mutate(!workspace.favorite)}
+            icon={GitCompareArrows}
+            why={why(canChangeVersion(workspace, may))}
+            onSelect={onChangeVersion}
           >
-            {workspace.favorite ? t.actions.unfavor : t.actions.favor}
+            {t.workspacePage.changeVersion}
+          </MenuItem>
+          <MenuLine />
+          {mine && (
+            <MenuItem
+              icon={workspace.favorite ? StarOff : Star}
+              onSelect={() => favorite.mutate(!workspace.favorite)}
+            >
+              {workspace.favorite ? t.actions.unfavor : t.actions.favor}
+            </MenuItem>
+          )}
+          <MenuItem icon={Trash2} why={why(canDelete(workspace, may))} onSelect={onDelete}>
+            {t.workspacePage.deleteAction}
           </MenuItem>
         </Menu>
       </div>

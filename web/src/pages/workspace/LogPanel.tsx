@@ -1,6 +1,7 @@
 /** The log of a build, or of an agent's scripts. */
 
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Info } from "lucide-react";
 import { useAgentLog, useBuildLog } from "@/api/logs";
 import { buildsQuery } from "@/api/queries";
@@ -62,11 +63,26 @@ function useLine() {
 function BuildLog({ workspace, id, build }: { workspace: Workspace; id: string; build: number }) {
   const t = useT();
   const log = useBuildLog(id);
+  const params = workspaceRoute.useParams();
   return (
     <LogView
       log={log}
       name={`${workspace.name}, ${t.log.build(build)}`}
-      source={<Source workspace={workspace} build={build} agent={undefined} />}
+      source={
+        <>
+          <Source workspace={workspace} build={build} agent={undefined} />
+          {workspace.latest_build.status !== "deleted" && (
+            <Link
+              className="log-timings small"
+              to="/@{$owner}/$workspace"
+              params={params}
+              search={{ panel: "builds", build }}
+            >
+              {t.workspacePage.builds.timings}
+            </Link>
+          )}
+        </>
+      }
       {...useLine()}
     />
   );

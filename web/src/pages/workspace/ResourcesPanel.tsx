@@ -1,6 +1,16 @@
 /** What the latest build made, with its metadata. */
 
-import { Boxes } from "lucide-react";
+import {
+  Box,
+  Boxes,
+  Container,
+  HardDrive,
+  KeyRound,
+  type LucideIcon,
+  Network,
+  Package,
+  Server,
+} from "lucide-react";
 import { useState } from "react";
 import type { Workspace, WorkspaceResource } from "@/api/types";
 import { useT } from "@/i18n";
@@ -9,6 +19,17 @@ import { CopyButton } from "@/ui/CopyButton";
 import { Empty } from "@/ui/Notes";
 
 type Item = NonNullable<WorkspaceResource["metadata"]>[number];
+
+/** By words in Terraform's types: the server has no pictures, and none come from elsewhere. */
+const ICONS: [RegExp, LucideIcon][] = [
+  [/volume|disk|bucket|storage|persistent/, HardDrive],
+  [/image|ami/, Package],
+  [/container|pod|deployment/, Container],
+  [/network|subnet|firewall|address|dns/, Network],
+  [/key|secret|password|certificate/, KeyRound],
+  [/instance|server|machine|droplet|vm/, Server],
+];
+const iconOf = (type: string) => ICONS.find(([word]) => word.test(type))?.[1] ?? Box;
 
 function Value({ item }: { item: Item }) {
   const t = useT();
@@ -33,9 +54,11 @@ function Value({ item }: { item: Item }) {
 function Resource({ resource }: { resource: WorkspaceResource }) {
   const t = useT();
   const items = resource.metadata ?? [];
+  const Icon = iconOf(resource.type);
   return (
     <li className="resource">
       <h3>
+        <Icon size={16} aria-hidden />
         {resource.name} <code className="muted">{resource.type}</code>
       </h3>
       {resource.daily_cost > 0 && <p className="small">{t.workspace.cost(resource.daily_cost)}</p>}
@@ -59,13 +82,17 @@ function Resource({ resource }: { resource: WorkspaceResource }) {
 
 export function ResourcesPanel({ workspace }: { workspace: Workspace }) {
   const t = useT();
-  const resources = workspace.latest_build.resources.filter((resource) => !resource.hide);
+  const { daily_cost: cost, resources: all } = workspace.latest_build;
+  const resources = all.filter((resource) => !resource.hide);
   if (resources.length === 0) return <Empty icon={Boxes} title={t.workspace.noResources} />;
   return (
-    <ul className="panel-text">
-      {resources.map((resource) => (
-        <Resource key={resource.id} resource={resource} />
-      ))}
-    </ul>
+    <div className="panel-text">
+      {cost > 0 && <p>{t.workspacePage.costInAll(t.workspace.cost(cost))}</p>}
+      <ul className="resources">
+        {resources.map((resource) => (
+          <Resource key={resource.id} resource={resource} />
+        ))}
+      </ul>
+    </div>
   );
 }

@@ -14,6 +14,7 @@ import type { KeyboardEvent, ReactNode } from "react";
 import type { Log } from "@/api/logs";
 import { useT } from "@/i18n";
 import { plainText } from "@/lib/ansi";
+import { saveText } from "@/lib/download";
 import { Button } from "../Button";
 import { CopyButton } from "../CopyButton";
 import "../input.css";
@@ -41,15 +42,6 @@ interface Props {
 }
 
 const asText = (log: Log) => log.lines.map((line) => `${plainText(line.text)}\n`).join("");
-
-function download(log: Log, name: string) {
-  const url = URL.createObjectURL(new Blob([asText(log)], { type: "text/plain" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = `${name.replace(/[^\p{L}\p{N}.-]+/gu, "-")}.log`;
-  link.click();
-  URL.revokeObjectURL(url);
-}
 
 export function LogTools({ log, name, source, search, nextError, toggles }: Props) {
   const t = useT();
@@ -118,7 +110,12 @@ export function LogTools({ log, name, source, search, nextError, toggles }: Prop
         onClick={() => toggles.setFollow(!toggles.follow)}
       />
       <CopyButton text={() => asText(log)} label={t.log.copy} />
-      <Button look="quiet" icon={Download} label={t.log.download} onClick={() => download(log, name)} />
+      <Button
+        look="quiet"
+        icon={Download}
+        label={t.log.download}
+        onClick={() => saveText(asText(log), name)}
+      />
     </div>
   );
 }

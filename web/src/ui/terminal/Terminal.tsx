@@ -3,88 +3,85 @@
 import { useQuery } from "@tanstack/react-query";
 import { FitAddon } from "@xterm/addon-fit";
 import { WebLinksAddon } from "@xterm/addon-web-links";
-import { type ITheme, Terminal as Xterm } from "@xterm/xterm";
+import { Terminal as Xterm } from "@xterm/xterm";
 import { useEffect, useRef, useState } from "react";
 import { appearanceQuery } from "@/api/accountQueries";
 import { useT } from "@/i18n";
+import { ringTitle } from "@/lib/bell";
 import { terminalFontFamily } from "@/lib/terminalFont";
+import { copyOnSelect, useFontSize } from "@/lib/terminalPreferences";
 import { useShownTheme } from "@/lib/theme";
 import { Button } from "../Button";
+import { copyText } from "../CopyButton";
+import { theme } from "./colors";
 import { openStrictly, strictDocument } from "./csp";
 import { KeyRow } from "./KeyRow";
+import { SearchBar } from "./SearchBar";
 import { Session, type SessionState } from "./session";
 import "@xterm/xterm/css/xterm.css";
 import "./terminal.css";
 
 const SCROLLBACK = 10_000;
-const FONT_PX = 13;
-/** The sixteen colours, as xterm.js names them, in the order of the tokens. */
-const ANSI_NAMES = ["", "bright"].flatMap((prefix) =>
-  ["Black", "Red", "Green", "Yellow", "Blue", "Magenta", "Cyan", "White"].map((name) =>
-    prefix ? prefix + name : name.toLowerCase(),
-  ),
-);
-
-/** Colours of the tokens, in the form that xterm.js takes. */
-function colors(): ITheme {
-  const style = getComputedStyle(document.documentElement);
-  const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const color = (name: string): string => {
-    if (!context) return "#808080";
-    context.fillStyle = style.getPropertyValue(name);
-    context.fillRect(0, 0, 1, 1);
-    const [red = 0, green = 0, blue = 0] = context.getImageData(0, 0, 1, 1).data;
-    return `#${[red, green, blue].map((part) => part.toString(16).padStart(2, "0")).join("")}`;
-  };
-  return {
-    background: color("--term-bg"),
-    foreground: color("--term-fg"),
-    cursor: color("--term-fg"),
-    cursorAccent: color("--term-bg"),
-    selectionBackground: color("--n6"),
-    ...Object.fromEntries(ANSI_NAMES.map((name, at) => [name, color(`--ansi-${at}`)])),
-  };
-}
-
-const usualFont = () => getComputedStyle(document.documentElement).getPropertyValue("--mono");
+const BELL_MS = 200;
 
 interface Props {
   agent: { id: string; name: string };
   id: string;
+  /** Run in place of the shell. */
+  command?: string | undefined;
+  /** It is the one in front. */
+  shown?: boolean;
+  searching: boolean;
+  onSearch: (on: boolean) => void;
+  onBell?: () => void;
 }
 
-export function Terminal({ agent, id }: Props) {
-  const t = useT();
-  const shown = useShownTheme();
-  const font = useQuery(appearanceQuery).data?.terminal_font;
-  const box = useRef<HTMLDivElement>(null);
-  const fit = useRef<FitAddon>(undefined);
-  const xterm = useRef<Xterm>(undefined);
-  const session = useRef<Session>(undefined);
-  const [state, setState] = useState<SessionState>({ kind: "connecting" });
+const usualFont = () => getComputedStyle(document.documentElement).getPropertyValue("--mono");
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the language or font does not make a new terminal
+export function Terminal({ agent, id, command, shown = true, searching, onSearch, onBell }: Props) {
+  const t = useT();
+  const shownTheme = useShownTheme();
+  // The account's choice, when it is known.
+  const font = useQuery(appearanceQuery).data?.terminal_font;
+  const fontSize = Number(useFontSize());
+  const box = useRef<HTMLDivElement>(null);
+  const session = useRef<Session>(undefined);
+  const refit = useRef(() => {});
+  const said = useRef({ searching, onSearch, onBell });
+  said.current = { searching, onSearch, onBell };
+  const [xterm, setXterm] = useState<Xterm>();
+  const [state, setState] = useState<SessionState>({ kind: "connecting" });
+  const [rings, setRings] = useState(false);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: changes of language and font do not make a new terminal
   useEffect(() => {
     const container = box.current;
     if (!container) return;
     const term = new Xterm({
       documentOverride: strictDocument,
       fontFamily: terminalFontFamily(font, usualFont()),
-      fontSize: FONT_PX,
+      fontSize,
       scrollback: SCROLLBACK,
       cursorBlink: !window.matchMedia("(prefers-reduced-motion: reduce)").matches,
       minimumContrastRatio: 4.5,
-      theme: colors(),
+      // Matches of a search are drawn by an interface that is not final yet.
+      allowProposedApi: true,
+      theme: theme(),
     });
     const fitter = new FitAddon();
     term.loadAddon(fitter);
     term.loadAddon(new WebLinksAddon((_event, uri) => window.open(uri, "_blank", "noopener,noreferrer")));
     openStrictly(() => term.open(container));
     term.textarea?.setAttribute("aria-label", t.terminal.label(agent.name));
-    fitter.fit();
+    // One behind the others has no size, and keeps what it had.
+    refit.current = () => {
+      if (container.offsetParent !== null) fitter.fit();
+    };
+    refit.current();
     const live = new Session({
       agent: agent.id,
       id,
+      command,
       size: () => ({ cols: term.cols, rows: term.rows }),
       onData: (data) => term.write(data),
       onReplay: () => term.reset(),
@@ -93,32 +90,63 @@ export function Terminal({ agent, id }: Props) {
     term.onData((data) => live.type(data));
     term.onBinary((data) => live.type(data));
     term.onResize((size) => live.resize(size));
-    const observer = new ResizeObserver(() => fitter.fit());
+    let ringing: number | undefined;
+    term.onBell(() => {
+      window.clearTimeout(ringing);
+      ringing = window.setTimeout(() => setRings(false), BELL_MS);
+      setRings(true);
+      ringTitle();
+      said.current.onBell?.();
+    });
+    term.onSelectionChange(() => {
+      // A search selects what it finds, which nobody has asked to have copied.
+      const text = copyOnSelect() && !said.current.searching ? term.getSelection() : "";
+      if (!text) return;
+      void copyText(text).then(
+        () => term.focus(),
+        () => undefined,
+      );
+    });
+    term.attachCustomKeyEventHandler((event) => {
+      const find =
+        event.code === "KeyF" && ((event.ctrlKey && event.shiftKey) || (event.metaKey && !event.ctrlKey));
+      if (!find) return true;
+      if (event.type === "keydown") said.current.onSearch(true);
+      event.preventDefault();
+      return false;
+    });
+    const observer = new ResizeObserver(() => refit.current());
     observer.observe(container);
-    term.focus();
-    container.parentElement?.scrollIntoView({ block: "nearest" });
-    xterm.current = term;
-    fit.current = fitter;
     session.current = live;
+    setXterm(term);
     return () => {
+      window.clearTimeout(ringing);
       observer.disconnect();
       live.close();
       term.dispose();
     };
-  }, [agent.id, id]);
+  }, [agent.id, id, command]);
+
+  useEffect(() => {
+    if (!xterm || !shown) return;
+    refit.current();
+    xterm.focus();
+    box.current?.parentElement?.scrollIntoView({ block: "nearest" });
+  }, [xterm, shown]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours of the tokens change with the theme
   useEffect(() => {
-    if (xterm.current) xterm.current.options.theme = colors();
-  }, [shown]);
+    if (xterm) xterm.options.theme = theme();
+  }, [xterm, shownTheme]);
 
   useEffect(() => {
-    if (!xterm.current) return;
-    xterm.current.options.fontFamily = terminalFontFamily(font, usualFont());
-    fit.current?.fit();
-  }, [font]);
+    if (!xterm) return;
+    xterm.options.fontSize = fontSize;
+    xterm.options.fontFamily = terminalFontFamily(font, usualFont());
+    refit.current();
+  }, [xterm, fontSize, font]);
 
-  const said = {
+  const why = {
     connecting: t.terminal.connecting,
     connected: "",
     lost: t.terminal.lost,
@@ -127,9 +155,23 @@ export function Terminal({ agent, id }: Props) {
     away: state.kind === "away" ? t.terminal.agentAway(t.workspace.agentStatus[state.status]) : "",
   }[state.kind];
   return (
-    <section className="terminal" aria-label={t.terminal.label(agent.name)} data-state={state.kind}>
+    <section
+      className={rings ? "terminal terminal-rings" : "terminal"}
+      aria-label={t.terminal.label(agent.name)}
+      data-state={state.kind}
+      hidden={!shown}
+    >
+      {searching && xterm && (
+        <SearchBar
+          terminal={xterm}
+          onClose={() => {
+            onSearch(false);
+            xterm.focus();
+          }}
+        />
+      )}
       <div className="terminal-note" role="status">
-        {said && <p>{said}</p>}
+        {why && <p>{why}</p>}
         {state.kind === "ended" && (
           <Button onClick={() => session.current?.reopen()}>{t.terminal.again}</Button>
         )}
@@ -138,7 +180,7 @@ export function Terminal({ agent, id }: Props) {
       <KeyRow
         onKey={(keys) => {
           session.current?.type(keys);
-          xterm.current?.focus();
+          xterm?.focus();
         }}
       />
     </section>

@@ -19,6 +19,8 @@ export interface SessionOptions {
   agent: string;
   /** Names the terminal, so that a new connection finds it again. */
   id: string;
+  /** Run in place of the shell. */
+  command?: string | undefined;
   size: () => Size;
   onData: (data: Uint8Array) => void;
   /** The agent is about to send again what was on the screen. */
@@ -66,9 +68,9 @@ export class Session {
   }
 
   private connect() {
-    const { agent, id, size, onData, onReplay, onState } = this.options;
+    const { agent, id, command, size, onData, onReplay, onState } = this.options;
     const { cols, rows } = size();
-    const socket = new WebSocket(socketUrl(urls.terminal(agent, id, cols, rows)));
+    const socket = new WebSocket(socketUrl(urls.terminal(agent, id, cols, rows, command)));
     socket.binaryType = "arraybuffer";
     let opened = false;
     socket.onopen = () => {
