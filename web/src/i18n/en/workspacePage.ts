@@ -9,8 +9,7 @@ const count = (value: number, one: string, other: string) =>
 export const workspacePage = {
   /** Under the header. */
   dormantTitle: "The workspace is dormant",
-  dormantText:
-    "It has not been used for a while and starts only after it has been woken. Its files are kept.",
+  dormantText: "It starts only after it has been woken. Its files are kept.",
   dormantDeleted: (time: string) => `It is deleted ${time}.`,
   wake: "Wake up",
   deletedTitle: (name: string) => `${name} is deleted`,

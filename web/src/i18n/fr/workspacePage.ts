@@ -9,8 +9,7 @@ const count = (value: number, one: string, other: string) =>
 
 export const workspacePage: Catalogue["workspacePage"] = {
   dormantTitle: "L’espace de travail est en sommeil",
-  dormantText:
-    "Il n’a pas été utilisé depuis longtemps et ne démarre qu’après avoir été réveillé. Ses fichiers sont conservés.",
+  dormantText: "Il ne démarre qu’après avoir été réveillé. Ses fichiers sont conservés.",
   dormantDeleted: (time) => `Il sera supprimé ${time}.`,
   wake: "Réveiller",
   deletedTitle: (name) => `${name} est supprimé`,

@@ -1,7 +1,7 @@
 /** Everything that can be set on a workspace but its parameters: schedule, updates, name, dormancy, and its end. */
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Eye, Info, TriangleAlert } from "lucide-react";
+import { Info, TriangleAlert } from "lucide-react";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { workspaces } from "@/api/endpoints";
 import { ApiError } from "@/api/errors";
@@ -163,11 +163,6 @@ export function SettingsPanel({ workspace, may, onDelete }: Props & { onDelete: 
   const can = canDelete(workspace, may);
   return (
     <div className="panel-text settings">
-      {may?.update === false && (
-        <Note icon={Eye}>
-          <p>{t.workspacePage.lookOnly(workspace.owner_name)}</p>
-        </Note>
-      )}
       <Section title={words.schedule}>
         <ScheduleForm workspace={workspace} may={may} />
       </Section>

@@ -19,6 +19,7 @@ import { Empty, ErrorNote, Skeleton } from "@/ui/Notes";
 import { NotFound } from "../Fallbacks";
 import { NoTerminal, Terminal, TerminalOptions } from "./terminalParts";
 import "@/ui/terminal/terminal.css";
+import "./workspace.css";
 
 /** Whether this browser tab has agreed to the command, also before a reload. */
 function useAgreed(id: string, command: string | undefined) {
@@ -63,7 +64,7 @@ function AgentTerminal({ workspace, agent, id, searching, onSearch }: ShellProps
         icon={TriangleAlert}
         title={words.commandTitle}
         action={
-          <div className="dialog-actions">
+          <div className="note-actions">
             <Button onClick={() => void navigate({ search: { reconnect: id }, replace: true })}>
               {words.commandSkip}
             </Button>
