@@ -33,6 +33,7 @@ export const en = {
     retry: "Try again",
     cancel: "Cancel",
     close: "Close",
+    actions: "Actions",
     copy: "Copy",
     copied: "Copied",
     loading: "Loading…",

@@ -4,7 +4,7 @@ import { type UseMutationResult, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { ArrowLeft, ScrollText, SquareTerminal, Terminal } from "lucide-react";
 import { useState } from "react";
-import { useLiveWorkspaces } from "@/api/live";
+import { useLiveWorkspace } from "@/api/live";
 import { permissionsQuery, workspaceQuery } from "@/api/queries";
 import type { Workspace } from "@/api/types";
 import { useT } from "@/i18n";
@@ -33,7 +33,7 @@ export function WorkspaceActions({ workspace: given, doing, onBack, onClose }: P
   const [query, setQuery] = useState("");
   const { data: workspace = given } = useQuery(workspaceQuery(given.owner_name, given.name));
   const { data: may } = useQuery(permissionsQuery(workspace));
-  useLiveWorkspaces([workspace]);
+  useLiveWorkspace(workspace.id);
   const why = (can: Can) => (can === true ? undefined : t.why[can]);
   const open = (panel?: "terminal" | "log") => {
     onClose();
