@@ -1,12 +1,11 @@
 /** The head of the list: how many there are, which are chosen, and what is done with those. */
 
 import { CirclePlay, CircleStop, type LucideIcon, RefreshCw, Trash2, X } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import type { Workspace } from "@/api/types";
 import { useT } from "@/i18n";
 import { BULK_ACTIONS, type BulkAction, canBulk } from "@/lib/bulk";
 import { Button } from "@/ui/Button";
-import { Confirm } from "@/ui/Dialog";
 import type { Run } from "./useBulk";
 
 const ICONS: Record<BulkAction, LucideIcon> = {
@@ -15,6 +14,9 @@ const ICONS: Record<BulkAction, LucideIcon> = {
   update: RefreshCw,
   delete: Trash2,
 };
+/** Loaded when something is to be deleted. */
+const Confirm = lazy(async () => ({ default: (await import("@/ui/Dialog")).Confirm }));
+
 /** So many names are shown of what is to be deleted. */
 const NAMED = 8;
 
@@ -103,36 +105,38 @@ export function BulkBar({ count, shown, chosen, run, onAll, onAction, onForget }
         />
       )}
       {deleting && (
-        <Confirm
-          open
-          danger
-          busy={false}
-          error={undefined}
-          title={t.workspaces.bulk.deleteTitle(doomed.length)}
-          lead={
-            <>
-              <p>{t.workspaces.bulk.deleteText}</p>
-              <ul className="bulk-names">
-                {doomed.slice(0, NAMED).map((row) => (
-                  <li key={row.id} className="cut">
-                    {row.owner_name}/{row.name}
-                  </li>
-                ))}
-                {doomed.length > NAMED && <li>{t.workspaces.bulk.others(doomed.length - NAMED)}</li>}
-              </ul>
-              {doomed.length < chosen.length && (
-                <p>{t.workspaces.bulk.willSkip(chosen.length - doomed.length)}</p>
-              )}
-            </>
-          }
-          name={doomed.length === 1 ? (doomed[0]?.name ?? "") : String(doomed.length)}
-          action={t.workspaces.bulk.delete}
-          onConfirm={() => {
-            setDeleting(false);
-            onAction("delete");
-          }}
-          onClose={() => setDeleting(false)}
-        />
+        <Suspense>
+          <Confirm
+            open
+            danger
+            busy={false}
+            error={undefined}
+            title={t.workspaces.bulk.deleteTitle(doomed.length)}
+            lead={
+              <>
+                <p>{t.workspaces.bulk.deleteText}</p>
+                <ul className="bulk-names">
+                  {doomed.slice(0, NAMED).map((row) => (
+                    <li key={row.id} className="cut">
+                      {row.owner_name}/{row.name}
+                    </li>
+                  ))}
+                  {doomed.length > NAMED && <li>{t.workspaces.bulk.others(doomed.length - NAMED)}</li>}
+                </ul>
+                {doomed.length < chosen.length && (
+                  <p>{t.workspaces.bulk.willSkip(chosen.length - doomed.length)}</p>
+                )}
+              </>
+            }
+            name={doomed.length === 1 ? (doomed[0]?.name ?? "") : String(doomed.length)}
+            action={t.workspaces.bulk.delete}
+            onConfirm={() => {
+              setDeleting(false);
+              onAction("delete");
+            }}
+            onClose={() => setDeleting(false)}
+          />
+        </Suspense>
       )}
     </div>
   );

@@ -1,18 +1,19 @@
-/** The rows of the list, of which only those in sight are drawn, and those that are chosen. */
+/** The rows of the list, and those that are chosen. */
 
-import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useMemo, useRef, useState } from "react";
 import type { Stages } from "@/api/live";
 import type { Workspace } from "@/api/types";
 import { useT } from "@/i18n";
 import { type BulkAction, range } from "@/lib/bulk";
 import { BulkBar } from "./BulkBar";
 import { useBulk } from "./useBulk";
+import type { Measure } from "./Windowed";
 import { WorkspaceRow } from "./WorkspaceRow";
 
-/** A row on a wide screen; others are measured. */
-const ROW_PX = 45;
-const OVERSCAN = 6;
+/** A list that is longer is drawn only where it is in sight; until that is loaded, so many of its rows are shown. */
+const SHORT = 60;
+
+const Windowed = lazy(async () => ({ default: (await import("./Windowed")).Windowed }));
 
 interface Props {
   rows: readonly Workspace[];
@@ -46,26 +47,29 @@ function useChoice(rows: readonly Workspace[]) {
 
 export function Rows({ rows, count, me, stages }: Props) {
   const t = useT();
-  const list = useRef<HTMLUListElement>(null);
-  const [top, setTop] = useState(0);
   const { chosen, choose, all } = useChoice(rows);
   const { run, start, forget } = useBulk(me);
   // What has left the list is not acted on.
   const selected = useMemo(() => rows.filter((row) => chosen.has(row.id)), [rows, chosen]);
-  useLayoutEffect(() => {
-    const box = list.current?.getBoundingClientRect();
-    if (box) setTop(Math.round(box.top + window.scrollY));
-  }, []);
-  const virtual = useWindowVirtualizer({
-    count: rows.length,
-    estimateSize: () => ROW_PX,
-    overscan: OVERSCAN,
-    scrollMargin: top,
-    getItemKey: (index) => rows[index]?.id ?? index,
-  });
-  const items = virtual.getVirtualItems();
-  const before = (items[0]?.start ?? top) - top;
-  const after = Math.max(0, virtual.getTotalSize() - (items.at(-1)?.end ?? top) + top);
+  const draw = (workspace: Workspace, index: number, measure?: Measure) => (
+    <WorkspaceRow
+      key={workspace.id}
+      workspace={workspace}
+      me={me}
+      index={index}
+      total={rows.length}
+      chosen={chosen.has(workspace.id)}
+      stage={stages[workspace.id]}
+      outcome={run?.outcomes[workspace.id]}
+      onChoose={choose}
+      measure={measure}
+    />
+  );
+  const short = (
+    <ul className="rows" aria-label={t.workspaces.title}>
+      {rows.slice(0, SHORT).map((workspace, index) => draw(workspace, index))}
+    </ul>
+  );
   const act = (action: BulkAction) => void start(action, selected);
   return (
     <div className="list">
@@ -78,32 +82,13 @@ export function Rows({ rows, count, me, stages }: Props) {
         onAction={act}
         onForget={forget}
       />
-      <ul
-        className="rows"
-        ref={list}
-        aria-label={t.workspaces.title}
-        style={{ paddingTop: before, paddingBottom: after }}
-      >
-        {items.map(({ index, key }) => {
-          const workspace = rows[index];
-          return (
-            workspace && (
-              <WorkspaceRow
-                key={key}
-                workspace={workspace}
-                me={me}
-                index={index}
-                total={rows.length}
-                chosen={chosen.has(workspace.id)}
-                stage={stages[workspace.id]}
-                outcome={run?.outcomes[workspace.id]}
-                onChoose={choose}
-                measure={virtual.measureElement}
-              />
-            )
-          );
-        })}
-      </ul>
+      {rows.length > SHORT ? (
+        <Suspense fallback={short}>
+          <Windowed rows={rows} draw={draw} />
+        </Suspense>
+      ) : (
+        short
+      )}
     </div>
   );
 }

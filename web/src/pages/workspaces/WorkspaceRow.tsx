@@ -26,6 +26,7 @@ import { Menu, MenuItem, MenuLine } from "@/ui/Menu";
 import { ErrorNote } from "@/ui/Notes";
 import { Badge, WorkspaceState } from "@/ui/Status";
 import { Schedule } from "../Schedule";
+import type { Measure } from "./Windowed";
 
 interface Props {
   workspace: Workspace;
@@ -40,7 +41,8 @@ interface Props {
   /** How the last action on several went for it. */
   outcome: Outcome | undefined;
   onChoose: (id: string, on: boolean, shift: boolean) => void;
-  measure: (row: HTMLElement | null) => void;
+  /** Is told of the element, in a list that is drawn in parts. */
+  measure: Measure | undefined;
 }
 
 function Row({ workspace, me, index, total, chosen, stage, outcome, onChoose, measure }: Props) {
