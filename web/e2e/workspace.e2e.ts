@@ -152,6 +152,7 @@ describe.each(languages)("in %s", (language, t) => {
 
   test("a new name is checked by the server, and the address follows", async () => {
     const { page } = browser;
+    await open("settings", first);
     const field = page.getByRole("textbox", { name: words.settings.name, exact: true });
     await field.fill("not a name");
     await button(words.settings.rename).click();
@@ -383,7 +384,7 @@ describe.each(languages)("in %s", (language, t) => {
   });
 
   test("the other panels are there", async () => {
-    for (const panel of ["log", "agents", "resources", "parameters"] as const) {
+    for (const panel of ["agents", "resources", "parameters"] as const) {
       await open(panel);
       await browser.examine(`workspace-${panel}`);
     }

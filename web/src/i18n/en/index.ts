@@ -33,7 +33,6 @@ export const en = {
     retry: "Try again",
     cancel: "Cancel",
     close: "Close",
-    actions: "Actions",
     copy: "Copy",
     copied: "Copied",
     loading: "Loading…",

@@ -240,6 +240,7 @@ export const workspacePage = {
     shared: "Shared ports",
     sharedText:
       "Shared ports open under the deployment’s wildcard address, which this server does not serve yet. What is set here is kept and takes effect with it.",
+    actions: "Actions",
     noneShared: "No port is shared.",
     level: "For",
     levels: {

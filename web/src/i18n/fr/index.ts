@@ -33,7 +33,6 @@ export const fr: Catalogue = {
     retry: "Réessayer",
     cancel: "Annuler",
     close: "Fermer",
-    actions: "Actions",
     copy: "Copier",
     copied: "Copié",
     loading: "Chargement…",

@@ -246,6 +246,7 @@ export const workspacePage: Catalogue["workspacePage"] = {
     shared: "Ports partagés",
     sharedText:
       "Les ports partagés s’ouvrent sous l’adresse générique du déploiement, que ce serveur ne fournit pas encore. Ce qui est réglé ici est conservé et prendra effet avec elle.",
+    actions: "Actions",
     noneShared: "Aucun port n’est partagé.",
     level: "Pour",
     levels: {

@@ -199,7 +199,7 @@ function Shared({ workspace, agents, may }: ShareProps) {
             { title: words.level, cell: (share) => words.levels[share.share_level] },
             { title: words.protocol, cell: (share) => share.protocol.toUpperCase() },
             {
-              title: t.common.actions,
+              title: words.actions,
               cell: (share) => (
                 <Button
                   look="quiet"
