@@ -77,6 +77,32 @@ export const templates = {
   cancelVersion: (id: string) => request<unknown>("PATCH", urls.cancelTemplateVersion(id)),
   cancelDryRun: (version: string, job: string) => request<unknown>("PATCH", urls.cancelDryRun(version, job)),
   autofill: (template: string) => request<api.WorkspaceBuildParameter[]>("GET", urls.autofill(template)),
+  /** The server leaves them out of the list unless they are asked for. */
+  deprecated: () => request<api.Template[]>("GET", urls.deprecatedTemplates()),
+  byName: (name: string) => request<api.Template>("GET", urls.templateByName(name)),
+  update: (id: string, body: api.UpdateTemplate) => request<api.Template>("PATCH", urls.template(id), body),
+  remove: (id: string) => request<unknown>("DELETE", urls.template(id)),
+  dailyUsers: (id: string, hoursWest: number) =>
+    request<api.DailyUsers>("GET", urls.templateDailyUsers(id, hoursWest)),
+  /** All versions, oldest first, those in the archive too. */
+  allVersions: (id: string) => request<api.TemplateVersion[]>("GET", urls.allTemplateVersions(id)),
+  promote: (id: string, version: string) =>
+    request<unknown>("PATCH", urls.activeTemplateVersion(id), { id: version }),
+  archiveUnused: (id: string) =>
+    request<{ archived_ids: string[] }>("POST", urls.archiveTemplateVersions(id), { all: true }),
+};
+
+export const templateVersions = {
+  create: (organization: string, body: api.CreateTemplateVersionRequest) =>
+    request<api.TemplateVersion>("POST", urls.createTemplateVersion(organization), body),
+  update: (id: string, body: { name: string; message: string }) =>
+    request<api.TemplateVersion>("PATCH", urls.templateVersion(id), body),
+  archive: (id: string, archived: boolean) =>
+    request<unknown>("POST", archived ? urls.archiveTemplateVersion(id) : urls.unarchiveTemplateVersion(id)),
+  resources: (id: string) => request<api.WorkspaceResource[]>("GET", urls.templateVersionResources(id)),
+  variables: (id: string) => request<api.TemplateVariable[]>("GET", urls.templateVariables(id)),
+  /** The server says `null` when there are none. */
+  presets: async (id: string) => (await request<api.Preset[] | null>("GET", urls.presets(id))) ?? [],
 };
 
 export const workspaces = {
@@ -85,8 +111,8 @@ export const workspaces = {
   byName: (owner: string, name: string, signal?: AbortSignal) =>
     request<api.Workspace>("GET", urls.workspaceByName(owner, name), undefined, signal),
   get: (id: string) => request<api.Workspace>("GET", urls.workspace(id)),
-  create: (body: Partial<api.CreateWorkspaceRequest>) =>
-    request<api.Workspace>("POST", urls.createWorkspace(), body),
+  create: (body: Partial<api.CreateWorkspaceRequest>, owner?: string) =>
+    request<api.Workspace>("POST", urls.createWorkspace(owner), body),
   favor: (id: string, favorite: boolean) => request<unknown>(favorite ? "PUT" : "DELETE", urls.favorite(id)),
   extend: (id: string, deadline: Date) =>
     request<unknown>("PUT", urls.extend(id), { deadline: deadline.toISOString() }),

@@ -122,3 +122,10 @@ export function useAgentLog(agent: string): Log {
     useMemo(() => new Follower((after) => urls.agentLogs(agent, after), readAgentLog), [agent]),
   );
 }
+
+/** The log of a template version's import. */
+export function useImportLog(version: string): Log {
+  return useFollower(
+    useMemo(() => new Follower((after) => urls.templateVersionLogs(version, after), readBuildLog), [version]),
+  );
+}

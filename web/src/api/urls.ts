@@ -29,7 +29,7 @@ export const urls = {
   templateParameters: (version: string) => api(["templateversions", version, "rich-parameters"]),
   autofill: (template: string) => api(["users", "me", "autofill-parameters"], { template_id: template }),
   workspaces: (q: string, limit: number, offset: number) => api(["workspaces"], { q, limit, offset }),
-  createWorkspace: () => api(["users", "me", "workspaces"]),
+  createWorkspace: (owner = "me") => api(["users", owner, "workspaces"]),
   /** A deleted one too, when no other has its name now. */
   workspaceByName: (owner: string, name: string) =>
     api(["users", owner, "workspace", name], { include_deleted: "true" }),
@@ -94,7 +94,6 @@ export const urls = {
   health: (force: boolean) => api(["debug", "health"], { force: force ? "true" : undefined }),
   healthSettings: () => api(["debug", "health", "settings"]),
   workspace: (id: string) => api(["workspaces", id]),
-  template: (id: string) => api(["templates", id]),
 
   terminal: (agent: string, reconnect: string, width: number, height: number, command?: string) =>
     api(["workspaceagents", agent, "pty"], { reconnect, width, height, command }),
@@ -111,6 +110,23 @@ export const urls = {
   resolveAutostart: (id: string) => api(["workspaces", id, "resolve-autostart"]),
   templateVersions: (template: string, limit: number) => api(["templates", template, "versions"], { limit }),
   ttl: (id: string) => api(["workspaces", id, "ttl"]),
+  // Templates and their versions.
+  deprecatedTemplates: () => api(["templates"], { q: "deprecated:true" }),
+  template: (id: string) => api(["templates", id]),
+  templateByName: (name: string) => api(["organizations", "default", "templates", name]),
+  templateDailyUsers: (id: string, hoursWest: number) =>
+    api(["templates", id, "daus"], { tz_offset: hoursWest }),
+  activeTemplateVersion: (id: string) => api(["templates", id, "versions"]),
+  allTemplateVersions: (id: string) => api(["templates", id, "versions"], { include_archived: "true" }),
+  archiveTemplateVersions: (id: string) => api(["templates", id, "versions", "archive"]),
+  createTemplateVersion: (organization: string) => api(["organizations", organization, "templateversions"]),
+  archiveTemplateVersion: (id: string) => api(["templateversions", id, "archive"]),
+  unarchiveTemplateVersion: (id: string) => api(["templateversions", id, "unarchive"]),
+  templateVersionLogs: (id: string, after: number) =>
+    api(["templateversions", id, "logs"], { follow: "true", after: after || undefined }),
+  templateVersionResources: (id: string) => api(["templateversions", id, "resources"]),
+  templateVariables: (version: string) => api(["templateversions", version, "variables"]),
+  presets: (version: string) => api(["templateversions", version, "presets"]),
   /** A path-based app, under the deployment's own host. */
   app: (owner: string, workspace: string, agent: string, slug: string) =>
     `/@${encodeURIComponent(owner)}/${encodeURIComponent(workspace)}.${encodeURIComponent(agent)}/apps/${encodeURIComponent(slug)}/`,

@@ -6,7 +6,10 @@ import { type ReactNode, useEffect, useRef } from "react";
 import "./side-pages.css";
 
 /** Where a link of the navigation leads, and how it looks. */
-export type SidePage = Pick<LinkProps, "to" | "params"> & { icon: LucideIcon; text: string };
+export type SidePage = Pick<LinkProps, "to" | "params" | "activeOptions"> & {
+  icon: LucideIcon;
+  text: string;
+};
 
 interface Props {
   label: string;

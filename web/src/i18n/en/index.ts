@@ -3,6 +3,8 @@
 import { plural } from "../plural";
 import { account, inbox, palette } from "./account";
 import { admin } from "./admin";
+import { create } from "./create";
+import { template } from "./template";
 import { templates } from "./templates";
 import { workspacePage } from "./workspacePage";
 
@@ -347,37 +349,8 @@ export const en = {
     keys: "Keys",
     signedOut: "Your session has ended. Sign in again to go on.",
   },
-  create: {
-    chooseTitle: "New workspace",
-    chooseLead: "Choose the template to make it from.",
-    use: (template: string) => `Use ${template}`,
-    users: (active: number) => count(active, "active developer", "active developers"),
-    buildTime: (time: string) => `starts in about ${time}`,
-    title: (template: string) => `New workspace from ${template}`,
-    name: "Name",
-    nameHint: "Letters, digits and single hyphens; at most 32 characters.",
-    parameters: "Parameters",
-    immutable: "cannot be changed later",
-    ephemeral: "for this build only",
-    choose: "Choose…",
-    listHint: "One value per line.",
-    numberRange: (min?: number, max?: number) =>
-      min !== undefined && max !== undefined
-        ? `From ${min} to ${max}.`
-        : min !== undefined
-          ? `At least ${min}.`
-          : `At most ${max}.`,
-    submit: "Create workspace",
-    submitting: "Creating…",
-    version: "Version",
-    deprecated: "This template is deprecated",
-    notReady: "The template's active version is not ready, so no workspace can be made from it.",
-    changeTemplate: "Choose another template",
-    what: "What happens",
-    whatText: "The workspace is built and started at once. You see the log while it happens.",
-    stopsAfter: (time: string) => `It stops by itself after ${time}.`,
-    neverStops: "It runs until you stop it.",
-  },
+  create,
+  template,
   templates,
   workspacePage,
   admin,

@@ -4,6 +4,8 @@ import type { Catalogue } from "../en";
 import { plural } from "../plural";
 import { account, inbox, palette } from "./account";
 import { admin } from "./admin";
+import { create } from "./create";
+import { template } from "./template";
 import { templates } from "./templates";
 import { workspacePage } from "./workspacePage";
 
@@ -350,38 +352,8 @@ export const fr: Catalogue = {
     keys: "Touches",
     signedOut: "Votre session a expiré. Reconnectez-vous pour continuer.",
   },
-  create: {
-    chooseTitle: "Nouvel espace de travail",
-    chooseLead: "Choisissez le modèle à utiliser.",
-    use: (template) => `Utiliser ${template}`,
-    users: (active) => count(active, "développeur actif", "développeurs actifs"),
-    buildTime: (time) => `démarre en ${time} environ`,
-    title: (template) => `Nouvel espace de travail à partir de ${template}`,
-    name: "Nom",
-    nameHint: "Lettres, chiffres et traits d’union isolés ; 32 caractères au plus.",
-    parameters: "Paramètres",
-    immutable: "ne peut pas être modifié ensuite",
-    ephemeral: "pour ce build seulement",
-    choose: "Choisissez…",
-    listHint: "Une valeur par ligne.",
-    numberRange: (min, max) =>
-      min !== undefined && max !== undefined
-        ? `De ${min} à ${max}.`
-        : min !== undefined
-          ? `Au moins ${min}.`
-          : `Au plus ${max}.`,
-    submit: "Créer l’espace de travail",
-    submitting: "Création…",
-    version: "Version",
-    deprecated: "Ce modèle est déconseillé",
-    notReady: "La version active du modèle n’est pas prête : aucun espace de travail ne peut en être créé.",
-    changeTemplate: "Choisir un autre modèle",
-    what: "Ce qui va se passer",
-    whatText:
-      "L’espace de travail est construit et démarré aussitôt. Vous voyez le journal pendant ce temps.",
-    stopsAfter: (time) => `Il s’arrête de lui-même au bout de ${time}.`,
-    neverStops: "Il fonctionne jusqu’à ce que vous l’arrêtiez.",
-  },
+  create,
+  template,
   templates,
   workspacePage,
   admin,
