@@ -2,6 +2,7 @@
 
 import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { seedWorkspace, templatesQuery, workspaceQuery, workspacesQuery } from "@/api/queries";
+import { prefill } from "@/lib/address";
 import { appRoute, needSession, positive, rootRoute, set, text } from "./base";
 
 export const DEFAULT_FILTER = "owner:me";
@@ -44,13 +45,8 @@ export const chooseRoute = createRoute({
 export const createWorkspaceRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/templates/$template/workspace",
-  /** `name` and `param.<name>` prefill the form, as in stock. */
-  validateSearch: (search: Record<string, unknown>) =>
-    Object.fromEntries(
-      Object.entries(search)
-        .filter(([key]) => key === "name" || key.startsWith("param."))
-        .map(([key, value]) => [key, String(value)]),
-    ) as Record<string, string>,
+  /** What the form begins with, as in stock; `duplicate=<owner>/<name>` takes it from a workspace. */
+  validateSearch: prefill,
   component: lazyRouteComponent(() => import("@/pages/create/Create"), "Create"),
 });
 
