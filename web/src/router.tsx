@@ -1,8 +1,15 @@
 /** All pages and their addresses. State that one would want to link to stands in the address. */
 
 import type { QueryClient } from "@tanstack/react-query";
-import { createRoute, createRouter, redirect } from "@tanstack/react-router";
+import {
+  createRoute,
+  createRouter,
+  parseSearchWith,
+  redirect,
+  stringifySearchWith,
+} from "@tanstack/react-router";
 import { meQuery } from "./api/queries";
+import { exactJson } from "./lib/address";
 import { Crashed } from "./pages/Fallbacks";
 import { accountIndexRoute, accountPages, accountRoute, cliAuthRoute } from "./routes/account";
 import { adminRoutes } from "./routes/admin";
@@ -10,6 +17,16 @@ import { loginRoute, setupRoute } from "./routes/auth";
 import { appRoute, rootRoute } from "./routes/base";
 import { findRoute } from "./routes/find";
 import { stockRoutes } from "./routes/stock";
+import {
+  templateEmbedRoute,
+  templateInsightsRoute,
+  templateRoute,
+  templateScheduleRoute,
+  templateSettingsRoute,
+  templateSummaryRoute,
+  templateVariablesRoute,
+  templateVersionsRoute,
+} from "./routes/template";
 import { templatesRoute } from "./routes/templates";
 import {
   buildRoute,
@@ -41,6 +58,15 @@ const routeTree = rootRoute.addChildren([
     workspaceRoute,
     buildRoute,
     templatesRoute,
+    templateRoute.addChildren([
+      templateSummaryRoute,
+      templateVersionsRoute,
+      templateInsightsRoute,
+      templateEmbedRoute,
+      templateSettingsRoute,
+      templateScheduleRoute,
+      templateVariablesRoute,
+    ]),
     accountRoute.addChildren([accountIndexRoute, ...accountPages]),
     adminRoutes,
     findRoute,
@@ -54,6 +80,8 @@ export function makeRouter(queryClient: QueryClient) {
     defaultPreload: "intent",
     defaultErrorComponent: Crashed,
     scrollRestoration: true,
+    parseSearch: parseSearchWith(exactJson),
+    stringifySearch: stringifySearchWith(JSON.stringify, exactJson),
     context: {
       queryClient,
       sessionEnded: () => {
