@@ -27,6 +27,8 @@ export const admin = {
     users: "Search users",
     audit: "Search the audit log",
     settings: "Search settings",
+    usersHint: "Words search in usernames, names and emails.",
+    auditHint: "A word searches for a thing of exactly this name.",
     clear: "Clear the search",
     suggestions: "Suggestions",
     nothingTitle: "Nothing matches",

@@ -28,6 +28,8 @@ export const admin: Catalogue["admin"] = {
     users: "Rechercher des utilisateurs",
     audit: "Rechercher dans le journal d’audit",
     settings: "Rechercher des paramètres",
+    usersHint: "Les mots sont cherchés dans les identifiants, les noms et les adresses.",
+    auditHint: "Un mot cherche un objet qui porte exactement ce nom.",
     clear: "Effacer la recherche",
     suggestions: "Suggestions",
     nothingTitle: "Aucun résultat",

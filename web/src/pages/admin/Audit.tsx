@@ -6,28 +6,29 @@ import { useCallback, useMemo } from "react";
 import { auditQuery, usersLikeQuery } from "@/api/adminQueries";
 import { PAGE_SIZE } from "@/api/queries";
 import { useT } from "@/i18n";
-import { type QueryKey, queryValue, withValue } from "@/lib/query";
+import { queryValue, withValue } from "@/lib/query";
+import type { SearchKey } from "@/lib/searchTerms";
 import { useTitle } from "@/lib/title";
 import { auditRoute } from "@/routes/admin";
 import { Button } from "@/ui/Button";
 import { Field, FieldFrame, Select } from "@/ui/Field";
 import { Empty, ErrorNote, Skeleton } from "@/ui/Notes";
 import { Pages } from "@/ui/Pages";
-import { QueryField } from "@/ui/QueryField";
+import { SearchField } from "@/ui/SearchField";
 import { Suggest } from "@/ui/Suggest";
 import { AuditEntry } from "./AuditEntry";
 import "./audit.css";
 
 /** The keys of a search: `SEARCH_KEYS` in `crates/server/src/app/audit.rs`. */
-function useKeys(): QueryKey[] {
+function useKeys(): SearchKey[] {
   const t = useT();
   return useMemo(() => {
     const { keys, types, actions } = t.admin.audit;
-    return Object.entries(keys).map(([key, hint]) => {
-      if (key === "resource_type") return { key, hint, values: Object.entries(types) };
-      if (key === "action") return { key, hint, values: Object.entries(actions) };
-      return { key, hint };
-    });
+    const values: Record<string, SearchKey["values"]> = {
+      resource_type: Object.entries(types).map(([insert, hint]) => ({ insert, hint })),
+      action: Object.entries(actions).map(([insert, hint]) => ({ insert, hint })),
+    };
+    return Object.entries(keys).map(([key, hint]) => ({ key, hint, values: values[key] ?? [] }));
   }, [t]);
 }
 
@@ -107,13 +108,24 @@ export function Audit() {
     (next: string) => void navigate({ search: next ? { filter: next } : {}, replace: true }),
     [navigate],
   );
+  const keys = useKeys();
   useTitle(t.admin.pages.audit, t.admin.title);
   const rows = data?.audit_logs ?? [];
   return (
     <main className="page" id="content">
       <div className="page-head">
         <h1>{t.admin.pages.audit}</h1>
-        <QueryField filter={filter} onFilter={find} label={t.admin.search.audit} keys={useKeys()} />
+        <search className="admin-search">
+          <SearchField
+            label={t.admin.search.audit}
+            hint={t.admin.search.auditHint}
+            clear={t.admin.search.clear}
+            suggestions={t.admin.search.suggestions}
+            value={filter}
+            keys={keys}
+            onSearch={find}
+          />
+        </search>
       </div>
       <Filters filter={filter} onFilter={find} />
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}

@@ -8,8 +8,8 @@ import { users } from "@/api/endpoints";
 import { meQuery, PAGE_SIZE, sitePermissionsQuery, siteRolesQuery } from "@/api/queries";
 import type { User } from "@/api/types";
 import { useT } from "@/i18n";
-import type { QueryKey } from "@/lib/query";
 import { roleName } from "@/lib/roles";
+import type { SearchKey } from "@/lib/searchTerms";
 import type { Tone } from "@/lib/status";
 import { isNever } from "@/lib/time";
 import { useTitle } from "@/lib/title";
@@ -17,7 +17,7 @@ import { usersRoute } from "@/routes/admin";
 import { Button } from "@/ui/Button";
 import { Empty, ErrorNote, Skeleton } from "@/ui/Notes";
 import { Pages } from "@/ui/Pages";
-import { QueryField } from "@/ui/QueryField";
+import { SearchField } from "@/ui/SearchField";
 import { Badge } from "@/ui/Status";
 import { Table } from "@/ui/Table";
 import { Time } from "@/ui/Time";
@@ -31,20 +31,19 @@ import { type UserAction, UserMenu } from "./UserMenu";
 const TONES: Record<User["status"], Tone> = { active: "running", dormant: "stopped", suspended: "failed" };
 
 /** The keys of a search for users: `USER_SEARCH_KEYS` in `crates/store/src/users.rs`. */
-function useKeys(): QueryKey[] {
+function useKeys(): SearchKey[] {
   const t = useT();
   const { data: roles } = useQuery(siteRolesQuery);
   return useMemo(() => {
     const { keys, status, login } = t.admin.users;
-    const values: Record<string, QueryKey["values"]> = {
-      status: Object.entries(status),
-      role: (roles ?? []).map((role) => [role.name, roleName(t, role)] as const),
-      login_type: Object.entries(login).filter(([type]) => type !== "" && type !== "token"),
+    const values: Record<string, SearchKey["values"]> = {
+      status: Object.entries(status).map(([insert, hint]) => ({ insert, hint })),
+      role: (roles ?? []).map((role) => ({ insert: role.name, hint: roleName(t, role) })),
+      login_type: Object.entries(login)
+        .filter(([type]) => type !== "" && type !== "token")
+        .map(([insert, hint]) => ({ insert, hint })),
     };
-    return Object.entries(keys).map(([key, hint]) => {
-      const known = values[key];
-      return known ? { key, hint, values: known } : { key, hint };
-    });
+    return Object.entries(keys).map(([key, hint]) => ({ key, hint, values: values[key] ?? [] }));
   }, [t, roles]);
 }
 
@@ -103,13 +102,24 @@ export function Users() {
   const showCreate = (create: boolean) =>
     void navigate({ search: ({ create: _, ...old }) => (create ? { ...old, create: true } : old) });
   useTitle(t.admin.pages.users, t.admin.title);
+  const keys = useKeys();
   const columns = t.admin.users.columns;
   const rows = data?.users ?? [];
   return (
     <main className="page" id="content">
       <div className="page-head">
         <h1>{t.admin.pages.users}</h1>
-        <QueryField filter={filter} onFilter={find} label={t.admin.search.users} keys={useKeys()} />
+        <search className="admin-search">
+          <SearchField
+            label={t.admin.search.users}
+            hint={t.admin.search.usersHint}
+            clear={t.admin.search.clear}
+            suggestions={t.admin.search.suggestions}
+            value={filter}
+            keys={keys}
+            onSearch={find}
+          />
+        </search>
         {site?.createUsers && (
           <Button look="primary" icon={Plus} onClick={() => showCreate(true)}>
             {t.admin.users.create}
