@@ -15,6 +15,7 @@ import { accountIndexRoute, accountPages, accountRoute, cliAuthRoute } from "./r
 import { adminRoutes } from "./routes/admin";
 import { loginRoute, setupRoute } from "./routes/auth";
 import { appRoute, rootRoute } from "./routes/base";
+import { editorRoutes } from "./routes/editor";
 import { findRoute } from "./routes/find";
 import { stockRoutes } from "./routes/stock";
 import {
@@ -67,6 +68,7 @@ const routeTree = rootRoute.addChildren([
       templateScheduleRoute,
       templateVariablesRoute,
     ]),
+    ...editorRoutes,
     accountRoute.addChildren([accountIndexRoute, ...accountPages]),
     adminRoutes,
     findRoute,

@@ -21,16 +21,17 @@ async function renewCsrfToken(): Promise<boolean> {
   return true;
 }
 
+/** A body that is no JSON says its own type. */
 async function send(method: Method, path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = { Accept: "application/json" };
   if (method !== "GET") headers["X-CSRF-TOKEN"] = csrfToken;
-  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (body !== undefined) headers["Content-Type"] = body instanceof Blob ? body.type : "application/json";
   try {
     return await fetch(path, {
       method,
       headers,
       credentials: "same-origin",
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: body instanceof Blob ? body : JSON.stringify(body) }),
       ...(signal ? { signal } : {}),
     });
   } catch (cause) {
@@ -50,13 +51,8 @@ async function failure(response: Response): Promise<ApiError> {
   }
 }
 
-/** Asks the API. `T` is the type that the API's description gives for the answer. */
-export async function request<T>(
-  method: Method,
-  path: string,
-  body?: unknown,
-  signal?: AbortSignal,
-): Promise<T> {
+/** The answer of the API, when it is one that was hoped for. */
+async function answer(method: Method, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
   let response = await send(method, path, body, signal);
   const refusedAsForged =
     method !== "GET" &&
@@ -69,6 +65,22 @@ export async function request<T>(
     throw error;
   }
   connection.answered(response.headers.get("X-Coder-Build-Version"));
+  return response;
+}
+
+/** Asks the API. `T` is the type that the API's description gives for the answer. */
+export async function request<T>(
+  method: Method,
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+): Promise<T> {
+  const response = await answer(method, path, body, signal);
   const text = response.status === 304 ? "" : await response.text();
   return (text && response.headers.get("Content-Type")?.includes("json") ? JSON.parse(text) : undefined) as T;
+}
+
+/** Gets what is no JSON. */
+export async function download(path: string, signal?: AbortSignal): Promise<Uint8Array> {
+  return new Uint8Array(await (await answer("GET", path, undefined, signal)).arrayBuffer());
 }

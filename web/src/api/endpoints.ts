@@ -1,6 +1,6 @@
 /** The operations of the API that the UI uses, by resource. */
 
-import { request } from "./client";
+import { download, request } from "./client";
 import { isStatus } from "./errors";
 import type * as api from "./types";
 import { urls } from "./urls";
@@ -206,3 +206,37 @@ export interface Check {
 
 export const authCheck = <Name extends string>(checks: Record<Name, Check>) =>
   request<Record<Name, boolean>>("POST", urls.authCheck(), { checks });
+
+/** The files of templates, and versions made of them. */
+export const sources = {
+  /** Keeps an archive; the blob says which kind it is. */
+  upload: async (archive: Blob) => (await request<api.UploadResponse>("POST", urls.files(), archive)).hash,
+  /** An archive as it is kept: a tar. */
+  get: (file: string, signal?: AbortSignal) => download(urls.file(file), signal),
+  examples: () => request<api.TemplateExample[]>("GET", urls.examples()),
+  template: (id: string) => request<api.Template>("GET", urls.template(id)),
+  templateByName: (name: string) => request<api.Template>("GET", urls.templateByName(name)),
+  version: (template: string, name: string) =>
+    request<api.TemplateVersion>("GET", urls.versionOf(template, name)),
+  /** The version before this one; none for the first. */
+  before: async (organization: string, template: string, name: string) =>
+    (await request<api.TemplateVersion | undefined>(
+      "GET",
+      urls.versionBefore(organization, template, name),
+    )) ?? null,
+  resources: (version: string) => request<api.WorkspaceResource[]>("GET", urls.importedResources(version)),
+  variables: (version: string) => request<api.TemplateVariable[]>("GET", urls.importedVariables(version)),
+  import: (organization: string, body: api.CreateTemplateVersionRequest) =>
+    request<api.TemplateVersion>("POST", urls.versionsIn(organization), {
+      storage_method: "file",
+      provisioner: "terraform",
+      ...body,
+    }),
+  cancel: (version: string) => request<unknown>("PATCH", urls.cancelTemplateVersion(version)),
+  name: (version: string, body: { name: string; message: string }) =>
+    request<api.TemplateVersion>("PATCH", urls.templateVersion(version), body),
+  activate: (template: string, version: string) =>
+    request<unknown>("PATCH", urls.activeVersion(template), { id: version }),
+  createTemplate: (organization: string, body: api.CreateTemplateRequest) =>
+    request<api.Template>("POST", urls.templatesIn(organization), body),
+};

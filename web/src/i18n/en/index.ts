@@ -4,6 +4,7 @@ import { plural } from "../plural";
 import { account, inbox, palette } from "./account";
 import { admin } from "./admin";
 import { create } from "./create";
+import { editor } from "./editor";
 import { template } from "./template";
 import { templates } from "./templates";
 import { workspacePage } from "./workspacePage";
@@ -353,6 +354,7 @@ export const en = {
   template,
   templates,
   workspacePage,
+  editor,
   admin,
   account,
   inbox,

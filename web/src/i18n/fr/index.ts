@@ -5,6 +5,7 @@ import { plural } from "../plural";
 import { account, inbox, palette } from "./account";
 import { admin } from "./admin";
 import { create } from "./create";
+import { editor } from "./editor";
 import { template } from "./template";
 import { templates } from "./templates";
 import { workspacePage } from "./workspacePage";
@@ -356,6 +357,7 @@ export const fr: Catalogue = {
   template,
   templates,
   workspacePage,
+  editor,
   admin,
   account,
   inbox,
