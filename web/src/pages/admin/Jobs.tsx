@@ -190,12 +190,7 @@ function List({ organization, pick }: { organization: Organization; pick: ReactN
                 { title: columns.created, cell: (job) => <Time at={job.created_at} /> },
                 {
                   title: columns.took,
-                  cell: (job) =>
-                    job.started_at ? (
-                      <Duration from={job.started_at} to={job.completed_at} />
-                    ) : (
-                      <span className="muted">{t.common.none}</span>
-                    ),
+                  cell: (job) => job.started_at && <Duration from={job.started_at} to={job.completed_at} />,
                 },
                 {
                   title: columns.actions,
