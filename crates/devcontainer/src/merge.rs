@@ -4,6 +4,8 @@
 //! Everything here works on JSON as it was written: what the reference passes through untyped has to come out the same.
 //! Where it gives nonsense this gives sense, and docs/devcontainer.md says so.
 
+mod typed;
+
 use indexmap::IndexMap;
 
 use crate::config::command::Hook;
@@ -12,6 +14,8 @@ use crate::config::mount::Mount;
 use crate::diagnostic::pointer;
 use crate::json::{Object, Value};
 use crate::metadata::{Entry, Origin};
+
+pub use typed::{Typed, Users};
 
 /// A merged configuration.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -137,7 +137,11 @@ fn check_96_tags_are_texts() {
     let known = [&known[..], &SET[..]].concat();
     // What the specification lists, with e(50), which a and c need besides.
     assert_eq!(
-        run(r#"{"r.io/n/i":{"n":"50"},"r.io/n/j":{"n":"100"}}"#, &[], &known),
+        run(
+            r#"{"r.io/n/i":{"n":"50"},"r.io/n/j":{"n":"100"}}"#,
+            &[],
+            &known
+        ),
         "a:2.0.0(60) a:2.0.1(60) e:2.0.0(50) e(50) a(40) i(50) c(100) j(100)"
     );
 }

@@ -158,18 +158,18 @@ impl Parser<'_> {
                 self.depth -= 1;
                 data
             }
-            Kind::String => self.scalar(|text| Some(Value::String(text))),
+            Kind::String => self.scalar(Value::String),
             Kind::Number => {
-                let number = self.token.text.parse::<f64>().ok();
-                let whole = self.token.text.chars().last();
-                match number.filter(|_| whole.is_some_and(|c| c.is_ascii_digit())) {
-                    Some(number) => self.scalar(|_| Some(Value::number(number))),
-                    None => self.scalar(|_| Some(Value::number(0.0))),
-                }
+                // Of a number that breaks off in its exponent, what stands before counts.
+                let text = &self.token.text;
+                let before = text.split(['e', 'E']).next().unwrap_or_default();
+                let number = text.parse().or_else(|_| before.parse::<f64>());
+                let value = Value::number(number.unwrap_or_default());
+                self.scalar(|_| value)
             }
-            Kind::Null => self.scalar(|_| Some(Value::Null)),
-            Kind::True => self.scalar(|_| Some(Value::Bool(true))),
-            Kind::False => self.scalar(|_| Some(Value::Bool(false))),
+            Kind::Null => self.scalar(|_| Value::Null),
+            Kind::True => self.scalar(|_| Value::Bool(true)),
+            Kind::False => self.scalar(|_| Value::Bool(false)),
             _ => return None,
         };
         let span = Span {
@@ -179,10 +179,10 @@ impl Parser<'_> {
         self.count().then_some(Node { span, data })
     }
 
-    fn scalar(&mut self, value: impl FnOnce(String) -> Option<Value>) -> Data {
+    fn scalar(&mut self, value: impl FnOnce(String) -> Value) -> Data {
         let text = std::mem::take(&mut self.token.text);
         self.advance();
-        Data::Scalar(value(text).unwrap_or_default())
+        Data::Scalar(value(text))
     }
 
     fn object(&mut self) -> Data {

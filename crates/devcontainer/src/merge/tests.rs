@@ -217,3 +217,48 @@ fn provenance_says_which_entry_decided_each_value() {
     // The list is the sum of its items: nothing is said of it as a whole.
     assert_eq!(result.provenance.get("/capAdd"), None);
 }
+
+#[test]
+fn the_typed_form_has_no_oddities() {
+    let result = merged(
+        r#"{"forwardPorts":["db.localhost:5432"],"hostRequirements":{"memory":"8gb","gpu":true},"entrypoint":"/e"}"#,
+        "",
+        r#"{"image":"i","forwardPorts":[80],"mounts":["type=volume,src=a,dst=/x"],"hostRequirements":{"gpu":true},
+            "customizations":{"x":[1]},"onCreateCommand":"c","more":1}"#,
+    );
+    let typed = result.typed();
+    let hosts: Vec<String> = typed
+        .config
+        .forward_ports
+        .iter()
+        .map(|port| format!("{}:{}", port.host, port.port))
+        .collect();
+    assert_eq!(hosts, ["db.localhost:5432", "localhost:80"]);
+    let asked = typed.config.host_requirements.unwrap();
+    assert_eq!((asked.cpus, asked.memory_bytes), (None, Some(8 << 30)));
+    assert!(matches!(
+        asked.gpu,
+        crate::config::host::Gpu::Required { .. }
+    ));
+    assert_eq!(typed.entrypoints, ["/e"]);
+    assert_eq!(typed.config.mounts[0].target.as_deref(), Some("/x"));
+    assert_eq!(typed.customizations["x"][0].to_string(), "[1]");
+    assert_eq!(typed.config.unknown.keys().collect::<Vec<_>>(), ["more"]);
+}
+
+#[test]
+fn check_110_users_and_who_decided_them() {
+    let label = r#"[{"remoteUser":"a"}]"#;
+    let users = merged(label, "", r#"{"image":"i"}"#).users(Some("svc"), "img");
+    assert_eq!(users.container, ("svc".to_owned(), None));
+    let (user, origin) = users.remote;
+    assert_eq!(user, "a");
+    assert_eq!(origin.unwrap().to_string(), "entry 1 of the base image");
+    let users = merged("", "", r#"{"containerUser":"c"}"#).users(Some("svc"), "img");
+    assert_eq!(users.remote, ("c".to_owned(), Some(Origin::Config)));
+    let users = merged("", "", r#"{"image":"i"}"#).users(None, "img");
+    assert_eq!(
+        (users.container.0.as_str(), users.remote.0.as_str()),
+        ("img", "img")
+    );
+}
