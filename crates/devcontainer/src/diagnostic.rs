@@ -6,6 +6,9 @@ use std::fmt;
 
 use crate::jsonc::{Lines, Node, Position, Span};
 
+/// The most that is said about one text: who made more than this many mistakes made one, or means harm.
+pub const MOST: usize = 200;
+
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {

@@ -6,6 +6,8 @@
 
 mod typed;
 
+use std::collections::HashSet;
+
 use indexmap::IndexMap;
 
 use crate::config::command::Hook;
@@ -163,7 +165,7 @@ impl<'a> Merge<'a> {
     /// Of several with one target, the last. The form of each stays.
     fn mounts(&mut self) {
         let mut kept: Vec<(Value, Vec<Origin>)> = Vec::new();
-        let mut targets: Vec<Option<String>> = Vec::new();
+        let mut targets: HashSet<Option<String>> = HashSet::new();
         let all: Vec<_> = self.values("mounts").collect();
         for (origin, value) in all.into_iter().rev() {
             let items = value.as_array().unwrap_or_default();
@@ -172,8 +174,7 @@ impl<'a> Merge<'a> {
                     continue;
                 }
                 let target = Mount::merge_target(mount);
-                if !targets.contains(&target) {
-                    targets.push(target);
+                if targets.insert(target) {
                     kept.push((mount.clone(), vec![origin.clone()]));
                 }
             }

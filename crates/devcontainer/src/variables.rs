@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use ring::digest::{SHA256, digest};
 
-use crate::diagnostic::{Code, Diagnostic, nearest, pointer};
+use crate::diagnostic::{Code, Diagnostic, MOST, nearest, pointer};
 use crate::json::{Object, Value};
 
 /// Every variable there is (spec §3.2).
@@ -171,6 +171,9 @@ pub fn check(value: &Value, at: &str, found: &mut Vec<Diagnostic>) {
                 let Some(length) = rest[start + 2..].find('}') else {
                     break;
                 };
+                if found.len() >= MOST {
+                    return;
+                }
                 let inner = &rest[start + 2..start + 2 + length];
                 found.extend(check_one(inner).map(|diagnostic| diagnostic.at(at)));
                 rest = &rest[start + 2 + length + 1..];

@@ -7,7 +7,8 @@
 Each folder of tests/fixtures is a project with a case.json beside it, which may have: `env` (what localEnv sees),
 `images` (what `docker inspect` says of them: User, Env, and `metadata` or `label`), `args` (more arguments),
 `folder` (the project, below the folder of the case), `git` (makes the case a repository), `differs` (for the test).
-The answers go to expected.json. No container engine is needed: a stand-in answers for it. Features in a registry are
+The answers go to expected.json: plain and merged configuration, the order of Features, and of a build the label, the
+users and the variables of scripts. No container engine is needed: a stand-in answers for it. Features in a registry are
 those of tests/fixtures/registry.json, served on localhost.
 """
 
@@ -18,6 +19,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -44,6 +46,19 @@ if args[:3] == ["inspect", "--type", "image"]:
     config = {"User": image.get("User", ""), "Env": image.get("Env", []), "Labels": labels or None}
     config.update({"Entrypoint": None, "Cmd": None})
     print(json.dumps([{"Id": "sha256:" + "0" * 64, "Architecture": "amd64", "Os": "linux", "Config": config}]))
+elif args[:2] == ["buildx", "build"]:
+    out = {"dockerfile": open(args[args.index("-f") + 1]).read(), "env": {}}
+    for arg in args:
+        name, _, value = arg.partition("=")
+        if name == "dev_containers_feature_content_source":
+            for folder, _, files in os.walk(value):
+                for file in files:
+                    if file.endswith(".env"):
+                        key = os.path.relpath(os.path.join(folder, file), value)
+                        out["env"][key] = open(os.path.join(folder, file)).read()
+        elif name == "_DEV_CONTAINERS_IMAGE_USER":
+            out["imageUser"] = value
+    json.dump(out, open(os.environ["STAND_IN_OUT"], "w"))
 elif args[:2] == ["buildx", "version"]:
     print("github.com/docker/buildx v0.12.0 0")
 elif args[:1] == ["version"]:
@@ -116,6 +131,29 @@ def registry():
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
+def pairs(text):
+    lines = [line.partition("=") for line in text.splitlines() if line]
+    return {name: value.removeprefix('"').removesuffix('"') for name, _, value in lines}
+
+
+def what_was_built(out):
+    """The label, the users and the variables of scripts that a build would have had."""
+    built = {}
+    label = re.search(r'LABEL devcontainer.metadata="((?:[^"\\]|\\.|\\\n)*)"', out["dockerfile"])
+    if label:
+        text = label.group(1).replace("\\\n", "")
+        built["label"] = json.loads(re.sub(r"\\(.)", r"\1", text))
+    builtin = out["env"].pop("devcontainer-features.builtin.env", "").splitlines()
+    builtin = dict(line.split("=", 1) for line in builtin if line)
+    if builtin:
+        built["imageUser"] = out["imageUser"]
+        built["containerUser"] = builtin["_CONTAINER_USER"]
+        built["remoteUser"] = builtin["_REMOTE_USER"]
+        options = {path.rsplit("/", 1)[0]: pairs(text) for path, text in out["env"].items()}
+        built["options"] = dict(sorted(options.items()))
+    return built
+
+
 def record(cli, docker, work, name):
     case_file = FIXTURES / name / "case.json"
     case = json.loads(case_file.read_text()) if case_file.exists() else {}
@@ -126,19 +164,22 @@ def record(cli, docker, work, name):
     env = {
         "PATH": os.environ["PATH"],
         "HOME": str(work / "home"),
+        "TMPDIR": str(work / f"{name}.tmp"),
+        "STAND_IN_OUT": str(work / f"{name}.json"),
         "STAND_IN_IMAGES": json.dumps(case.get("images", {"base": {}})),
         **case.get("env", {}),
     }
+    (work / f"{name}.tmp").mkdir()
     folder = copy / case.get("folder", "")
     args = [arg.replace("CASE", str(copy)) for arg in case.get("args", [])]
 
-    def run(*more):
-        command = ["node", cli, "read-configuration", "--docker-path", str(docker)]
-        command += ["--workspace-folder", str(folder), *args, *more]
+    def call(*command):
+        command = ["node", cli, *command, "--docker-path", str(docker), "--workspace-folder", str(folder), *args]
         done = subprocess.run(command, env=env, capture_output=True, text=True)
-        if done.returncode:
-            return None
-        return json.loads(done.stdout.replace(str(work), "/repo"))
+        return json.loads(done.stdout.replace(str(work), "/repo")) if done.returncode == 0 else None
+
+    def run(*more):
+        return call("read-configuration", *more)
 
     expected = {}
     if plain := run():
@@ -158,6 +199,9 @@ def record(cli, docker, work, name):
                 })
         if features:
             expected["features"] = features
+    out = work / f"{name}.json"
+    if call("build", "--image-name", "image:tag", "--no-lockfile") and out.exists():
+        expected["build"] = what_was_built(json.loads(out.read_text()))
     text = json.dumps(expected, indent=2, ensure_ascii=False) + "\n"
     (FIXTURES / name / "expected.json").write_text(text)
     print(f"{name}: {', '.join(expected) or 'refused'}")

@@ -13,7 +13,7 @@ use crate::repository::Repository;
 const MAX_BYTES: u64 = 1 << 20;
 
 /// The most values of one file, once its anchors are written out.
-const MAX_VALUES: usize = 100_000;
+const MAX_VALUES: usize = 20_000;
 
 /// The files of a project as one.
 pub(super) struct Merged {

@@ -142,6 +142,16 @@ fn check_18_a_file_over_the_limit_is_refused() {
 }
 
 #[test]
+fn a_file_of_mistakes_is_read_quickly_and_not_all_are_said() {
+    let unknown: String = (0..40_000)
+        .map(|n| format!("\"unknown{n}\":'x',"))
+        .collect();
+    let reading = read("d.json", &format!("{{{unknown}}}"), Compat::Strict);
+    assert!(reading.has_errors());
+    assert!(reading.diagnostics.len() <= 3 * crate::diagnostic::MOST);
+}
+
+#[test]
 fn the_typed_view_has_what_was_written() {
     let text = r#"{
         "name": "n", "build": {"dockerfile": "D", "cacheFrom": "c", "args": {"B": "1", "A": "2"}},

@@ -4,7 +4,7 @@
 //! value is an error where the build needs it, and otherwise a warning: then nobody reads it.
 
 use super::kind::Kind::{self, *};
-use crate::diagnostic::{Code, Diagnostic, Severity, nearest, pointer};
+use crate::diagnostic::{Code, Diagnostic, MOST, Severity, nearest, pointer};
 use crate::jsonc::{Data, Node};
 
 /// A property of a closed object.
@@ -185,6 +185,9 @@ fn closed(
         return;
     };
     for (index, member) in members.iter().enumerate() {
+        if found.len() >= MOST {
+            return;
+        }
         let here = pointer(at, &member.key);
         let Some(property) = table.iter().find(|property| property.name == member.key) else {
             let text = format!("unknown property `{}`", member.key);
@@ -211,6 +214,9 @@ fn closed(
 }
 
 fn value(kind: &Kind, node: &Node, at: &str, essential: bool, found: &mut Found) {
+    if found.len() >= MOST {
+        return;
+    }
     let kind = match kind {
         Either(kinds) => kinds.iter().find(|kind| kind.takes(node)).unwrap_or(kind),
         kind => kind,

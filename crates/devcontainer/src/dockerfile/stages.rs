@@ -187,9 +187,12 @@ impl Dockerfile {
         match instruction.keyword.as_str() {
             "ENV" => {
                 // All values of one line see the environment before it.
-                let before = scope.env.clone();
+                let mut expanded = Vec::new();
                 for (name, value) in pairs("ENV", &instruction.rest, escape) {
-                    let value = self.expand(&value.unwrap_or_default(), &before, line)?.0;
+                    let value = self.expand(&value.unwrap_or_default(), &scope.env, line)?;
+                    expanded.push((name, value.0));
+                }
+                for (name, value) in expanded {
                     scope.inherited.remove(&name);
                     scope.args.remove(&name);
                     scope.env.insert(name, value);

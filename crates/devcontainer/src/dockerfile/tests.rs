@@ -241,6 +241,23 @@ fn the_user_is_the_nearest_in_the_chain_then_the_images_then_root() {
 }
 
 #[test]
+fn values_that_grow_without_end_are_refused() {
+    let text = format!(
+        "FROM x\nENV A=0123456789\n{}USER $A",
+        "ENV A=$A$A\n".repeat(60)
+    );
+    let file = Dockerfile::parse(&text).unwrap();
+    let resolved = file.resolve(&Inputs::default()).unwrap();
+    let error = file.user(&Inputs::default(), &resolved, &Image::default());
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("more than 65536 bytes")
+    );
+}
+
+#[test]
 fn directives_are_read_only_at_the_top() {
     let file =
         Dockerfile::parse("#syntax = docker/dockerfile:1.7\n# check=skip=all\nFROM x\n# syntax=no");

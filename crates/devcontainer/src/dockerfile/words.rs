@@ -2,6 +2,12 @@
 
 use std::collections::BTreeMap;
 
+/// The longest text that replacing may make: values that are built of values grow without end.
+const MAX_BYTES: usize = 64 << 10;
+
+/// The longest value that a pattern is looked for in, which takes time by the cube.
+const MAX_PATTERN: usize = 512;
+
 /// A text in which a variable cannot be replaced.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Expand {
@@ -11,6 +17,8 @@ pub(super) enum Expand {
     Required(String, String),
     #[error("unknown form `${{{0}…}}`")]
     Form(String),
+    #[error("more than {MAX_BYTES} bytes come of it")]
+    TooLong,
 }
 
 /// Splits at blanks outside quotes. Quotes and escapes stay in the words.
@@ -88,6 +96,9 @@ impl Expander<'_> {
             if Some(c) == stop {
                 return Ok(result);
             }
+            if result.len() > MAX_BYTES {
+                return Err(Expand::TooLong);
+            }
             *at += 1;
             match c {
                 '\'' => {
@@ -122,6 +133,9 @@ impl Expander<'_> {
         depth: usize,
     ) -> Result<(), Expand> {
         while let Some(&c) = chars.get(*at) {
+            if result.len() > MAX_BYTES {
+                return Err(Expand::TooLong);
+            }
             *at += 1;
             match c {
                 '"' => break,
@@ -180,6 +194,9 @@ impl Expander<'_> {
         // With a colon, an empty value counts as none.
         let set = value.clone().filter(|value| !colon || !value.is_empty());
         let value = value.unwrap_or_default();
+        if "#%/".contains(form) && value.len().max(pattern.len()) > MAX_PATTERN {
+            return Err(Expand::TooLong);
+        }
         Ok(match (form, colon) {
             ('-', _) => set.unwrap_or(pattern),
             ('+', _) => set.map(|_| pattern).unwrap_or_default(),

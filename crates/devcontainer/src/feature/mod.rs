@@ -3,6 +3,7 @@
 
 pub mod collate;
 mod compare;
+pub mod control;
 pub mod lockfile;
 pub mod options;
 pub mod order;

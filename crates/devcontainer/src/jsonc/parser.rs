@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::position::{Lines, Span};
 use super::scan::{Kind, Scanner, Token};
 use super::{Data, Fault, Member, Node, Parsed, Problem};
+use crate::diagnostic::MOST;
 use crate::json::Value;
 
 /// How large a text may be before it is refused (spec §2.2: a bomb must be refused quickly).
@@ -82,10 +83,7 @@ impl Parser<'_> {
         loop {
             for (at, fault) in std::mem::take(&mut self.token.faults) {
                 let end = self.token.end.max(at);
-                self.problems.push(Problem {
-                    span: Span { start: at, end },
-                    fault,
-                });
+                self.problem_at(Span { start: at, end }, fault);
             }
             if self.token.kind != Kind::Unknown {
                 return;
@@ -105,7 +103,9 @@ impl Parser<'_> {
     }
 
     fn problem_at(&mut self, span: Span, fault: Fault) {
-        self.problems.push(Problem { span, fault });
+        if self.problems.len() < MOST || fault.is_a_limit() {
+            self.problems.push(Problem { span, fault });
+        }
     }
 
     /// Notes an error and goes on before the next token of one of these kinds.
@@ -210,7 +210,7 @@ impl Parser<'_> {
                 continue;
             }
             if let Some(member) = self.member() {
-                let line = self.lines.position(member.key_span.start).line;
+                let line = self.lines.line(member.key_span.start);
                 if let Some(&first_line) = seen.get(&member.key) {
                     let key = member.key.clone();
                     self.problem_at(member.key_span, Fault::Duplicate { key, first_line });

@@ -41,9 +41,14 @@ impl<'a> Lines<'a> {
         Self { text, starts }
     }
 
+    /// The line of a byte, from one.
+    pub fn line(&self, offset: usize) -> usize {
+        self.starts.partition_point(|&start| start <= offset)
+    }
+
     /// The place of a byte.
     pub fn position(&self, offset: usize) -> Position {
-        let line = self.starts.partition_point(|&start| start <= offset);
+        let line = self.line(offset);
         let start = self.starts[line - 1];
         let before = self.text.get(start..offset).unwrap_or_default();
         let column = 1 + before.trim_start_matches('\u{feff}').chars().count();
