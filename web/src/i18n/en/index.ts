@@ -237,8 +237,6 @@ export const en = {
       "A workspace is made from a template and is yours: with a terminal, your files and your tools.",
     emptyAction: "Create a workspace",
     noTemplateTitle: "No template yet",
-    noTemplateText:
-      "Workspaces are made from templates. Somebody who manages templates pushes the first one with the coder command:",
     nothingTitle: "No workspace matches",
     nothingText: (query: string) => `Nothing was found for “${query}”.`,
     stopsIn: (time: string) => `stops ${time}`,
@@ -347,6 +345,8 @@ export const en = {
     agentAway: (status: string) => `The agent is not reachable (${status}). The terminal opens when it is.`,
     ended: "The program in the terminal has ended.",
     again: "Open a new terminal",
+    leave: "Ctrl F6 leaves the terminal.",
+    left: "After the terminal",
     keys: "Keys",
     signedOut: "Your session has ended. Sign in again to go on.",
   },

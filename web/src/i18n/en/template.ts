@@ -9,7 +9,9 @@ const count = (value: number, one: string, other: string) =>
 export const template = {
   search: "Search templates",
   nothingTitle: "No template matches",
-  emptyText: "Workspaces are made from templates. Push the first one with the coder command:",
+  emptyText:
+    "Workspaces are made from templates. Make the first one from an example or from files of your own.",
+  emptyCommand: "Or push it from a terminal:",
   emptyAsk: "Workspaces are made from templates. Ask whoever manages templates here for the first one.",
   deprecated: "Deprecated",
   deprecatedWhy: "The template is deprecated, so no workspace can be made from it.",

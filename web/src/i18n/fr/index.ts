@@ -239,8 +239,6 @@ export const fr: Catalogue = {
       "Un espace de travail se crée à partir d’un modèle et vous appartient : un terminal, vos fichiers et vos outils.",
     emptyAction: "Créer un espace de travail",
     noTemplateTitle: "Aucun modèle",
-    noTemplateText:
-      "Les espaces de travail se créent à partir de modèles. Une personne qui gère les modèles envoie le premier avec la commande coder :",
     nothingTitle: "Aucun espace de travail ne correspond",
     nothingText: (query) => `Rien n’a été trouvé pour « ${query} ».`,
     stopsIn: (time) => `s’arrête ${time}`,
@@ -349,6 +347,8 @@ export const fr: Catalogue = {
     lost: "La connexion a été perdue. Vos programmes continuent ; reconnexion…",
     agentAway: (status) => `L’agent est injoignable (${status}). Le terminal s’ouvrira dès qu’il répondra.`,
     ended: "Le programme du terminal s’est terminé.",
+    leave: "Ctrl F6 quitte le terminal.",
+    left: "Après le terminal",
     again: "Ouvrir un nouveau terminal",
     keys: "Touches",
     signedOut: "Votre session a expiré. Reconnectez-vous pour continuer.",

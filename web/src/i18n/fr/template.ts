@@ -11,7 +11,8 @@ export const template: Catalogue["template"] = {
   search: "Rechercher des modèles",
   nothingTitle: "Aucun modèle ne correspond",
   emptyText:
-    "Les espaces de travail se créent à partir de modèles. Envoyez le premier avec la commande coder :",
+    "Les espaces de travail se créent à partir de modèles. Créez le premier à partir d’un exemple ou de vos propres fichiers.",
+  emptyCommand: "Ou envoyez-le depuis un terminal :",
   emptyAsk:
     "Les espaces de travail se créent à partir de modèles. Demandez le premier à la personne qui gère les modèles ici.",
   deprecated: "Déconseillé",

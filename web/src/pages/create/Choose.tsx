@@ -8,7 +8,8 @@ import type { Template } from "@/api/types";
 import { useI18n, useT } from "@/i18n";
 import { duration } from "@/lib/time";
 import { useTitle } from "@/lib/title";
-import { Empty, ErrorNote, Skeleton } from "@/ui/Notes";
+import { ErrorNote, Skeleton } from "@/ui/Notes";
+import { NoTemplates } from "../templates/NoTemplates";
 import "./create.css";
 
 function Facts({ template }: { template: Template }) {
@@ -33,12 +34,7 @@ export function Choose() {
       </div>
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton rows={4} />}
-      {data?.length === 0 && (
-        <Empty icon={LayoutTemplate} title={t.workspaces.noTemplateTitle}>
-          <p>{t.workspaces.noTemplateText}</p>
-          <p className="mono">coder templates init && coder templates push</p>
-        </Empty>
-      )}
+      {data?.length === 0 && <NoTemplates />}
       <ul className="templates">
         {data?.map((template) => (
           <li key={template.id}>

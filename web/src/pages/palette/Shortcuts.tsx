@@ -57,7 +57,9 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
           [["Esc"], keys.clear],
         ]}
       />
-      <p className="muted small">{keys.terminal}</p>
+      <p className="muted small">
+        {keys.terminal} {t.terminal.leave}
+      </p>
     </Dialog>
   );
 }

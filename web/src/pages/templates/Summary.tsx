@@ -1,6 +1,7 @@
 /** What a template is: its README, what it makes, and its facts. */
 
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { FileText } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { templateVersionQuery } from "@/api/queries";
@@ -41,7 +42,19 @@ function Facts({ template, version }: { template: Template; version: TemplateVer
     <dl className="facts">
       <div>
         <dt>{words.version}</dt>
-        <dd>{version ? <code>{version.name}</code> : "…"}</dd>
+        <dd>
+          {version ? (
+            <Link
+              to="/templates/$template/versions/$version"
+              params={{ template: template.name, version: version.name }}
+              search={{}}
+            >
+              <code>{version.name}</code>
+            </Link>
+          ) : (
+            "…"
+          )}
+        </dd>
       </div>
       <div>
         <dt>{words.updated}</dt>

@@ -9,12 +9,14 @@ import {
   FileText,
   History,
   LayoutTemplate,
+  Pencil,
   Plus,
   Settings,
   SlidersHorizontal,
   TriangleAlert,
 } from "lucide-react";
 import { isStatus } from "@/api/errors";
+import { templateVersionQuery } from "@/api/queries";
 import { templateQuery } from "@/api/templateQueries";
 import type { Template } from "@/api/types";
 import { useT } from "@/i18n";
@@ -31,6 +33,7 @@ import "./templates.css";
 function Head({ template }: { template: Template }) {
   const t = useT();
   const may = useMay(template);
+  const { data: version } = useQuery(templateVersionQuery(template.active_version_id));
   const why = template.deprecated
     ? t.template.deprecatedWhy
     : may?.createWorkspace === false
@@ -47,6 +50,15 @@ function Head({ template }: { template: Template }) {
           {template.description}
         </p>
       </div>
+      {may?.update && version && (
+        <ButtonLink
+          to="/templates/$template/versions/$version/edit"
+          params={{ template: template.name, version: version.name }}
+          search={{}}
+          icon={Pencil}
+          text={t.editor.fresh.edit}
+        />
+      )}
       {why ? (
         <Button look="primary" icon={Plus} why={why}>
           {t.nav.create}

@@ -13,15 +13,14 @@ import { duration } from "@/lib/time";
 import { useTitle } from "@/lib/title";
 import { templatesRoute } from "@/routes/templates";
 import { Button, ButtonLink } from "@/ui/Button";
-import { CopyButton } from "@/ui/CopyButton";
 import { Icon } from "@/ui/Icon";
 import { Empty, ErrorNote, Skeleton } from "@/ui/Notes";
 import { Badge } from "@/ui/Status";
 import { Time } from "@/ui/Time";
 import "@/ui/input.css";
+import { NoTemplates } from "./NoTemplates";
 import "./templates.css";
 
-const PUSH_COMMAND = "coder templates init && coder templates push";
 /** How long after the last key the address follows. */
 const PAUSE_MS = 250;
 /** Of so many rows the name of the version is asked for: each is a request of its own. */
@@ -122,28 +121,13 @@ function Search({ filter }: { filter: string }) {
   );
 }
 
-function NoTemplates() {
-  const t = useT();
-  const { data: may } = useQuery(sitePermissionsQuery);
-  return (
-    <Empty icon={LayoutTemplate} title={t.workspaces.noTemplateTitle}>
-      <p>{may?.createTemplates ? t.template.emptyText : t.template.emptyAsk}</p>
-      {may?.createTemplates && (
-        <p className="template-command">
-          <code>{PUSH_COMMAND}</code>
-          <CopyButton text={() => PUSH_COMMAND} />
-        </p>
-      )}
-    </Empty>
-  );
-}
-
 export function Templates() {
   const t = useT();
   const { filter = "", deprecated = false } = templatesRoute.useSearch();
   const navigate = templatesRoute.useNavigate();
   const current = useQuery(templatesQuery);
   const old = useQuery(deprecatedTemplatesQuery);
+  const { data: may } = useQuery(sitePermissionsQuery);
   useTitle(t.templates.title);
   const all = current.data && [...current.data, ...(deprecated ? (old.data ?? []) : [])];
   const shown = all && matchingTemplates(all, filter);
@@ -169,6 +153,15 @@ export function Templates() {
           </Button>
         )}
         {(all?.length ?? 0) > 0 && <Search filter={filter} />}
+        {may?.createTemplates && (all?.length ?? 0) > 0 && (
+          <ButtonLink
+            to="/templates/new"
+            search={{}}
+            look="primary"
+            icon={Plus}
+            text={t.editor.fresh.title}
+          />
+        )}
       </div>
       {error && <ErrorNote error={error} onRetry={retry} />}
       {!current.data && !current.error && <Skeleton rows={6} />}

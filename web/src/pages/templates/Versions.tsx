@@ -1,6 +1,7 @@
 /** The versions of a template, newest first: who made them, whether they work, and which new workspaces get. */
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Archive, ArchiveRestore, Ellipsis, History, Pencil } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { templates, templateVersions } from "@/api/endpoints";
@@ -159,7 +160,13 @@ function Name({ template, version }: { template: Template; version: TemplateVers
   return (
     <span className="version-name">
       <span className="version-title">
-        <strong>{version.name}</strong>
+        <Link
+          to="/templates/$template/versions/$version"
+          params={{ template: template.name, version: version.name }}
+          search={{}}
+        >
+          <strong>{version.name}</strong>
+        </Link>
         {version.id === template.active_version_id && (
           <Badge tone="running">{t.template.versions.active}</Badge>
         )}

@@ -1,6 +1,7 @@
 /** What one should know before anything else: a failure with its reason, sleep, a newer version, whose it is. */
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { CircleX, Eye, Moon, RefreshCw } from "lucide-react";
 import { useState } from "react";
 import { builds, workspaces } from "@/api/endpoints";
@@ -85,13 +86,25 @@ function Dormant({ workspace, may }: Props) {
   );
 }
 
-function Change({ version, active }: { version: TemplateVersion; active: boolean }) {
+interface ChangeProps {
+  template: string;
+  version: TemplateVersion;
+  active: boolean;
+}
+
+function Change({ template, version, active }: ChangeProps) {
   const t = useT();
   const words = t.workspacePage;
   return (
     <li>
       <p>
-        <strong>{version.name}</strong>
+        <Link
+          to="/templates/$template/versions/$version"
+          params={{ template, version: version.name }}
+          search={{ panel: "changes" }}
+        >
+          <strong>{version.name}</strong>
+        </Link>
         {active && <span className="muted"> ({words.activeVersion})</span>}{" "}
         <span className="muted">
           {words.versionBy(version.created_by.username)}, <Time at={version.created_at} />
@@ -123,7 +136,12 @@ function Outdated({ workspace, may, onUpdate }: Props) {
       {open && (
         <ul className="changes">
           {changes.map((version) => (
-            <Change key={version.id} version={version} active={version.id === active} />
+            <Change
+              key={version.id}
+              template={workspace.template_name}
+              version={version}
+              active={version.id === active}
+            />
           ))}
         </ul>
       )}

@@ -13,15 +13,14 @@ import { whenIdle } from "@/lib/idle";
 import { useTitle } from "@/lib/title";
 import { DEFAULT_FILTER, workspaceRoute, workspacesRoute } from "@/routes/workspaces";
 import { ButtonLink } from "@/ui/Button";
-import { CopyButton } from "@/ui/CopyButton";
 import { Empty, ErrorNote, Skeleton } from "@/ui/Notes";
 import { Pages } from "@/ui/Pages";
+import { NoTemplates } from "../templates/NoTemplates";
 import { Rows } from "./Rows";
 import { Search } from "./Search";
 import "./workspaces.css";
 
 const NONE: Workspace[] = [];
-const PUSH_COMMAND = "coder templates init && coder templates push";
 
 /** Fetches the code of the page behind each row once the list is there: the first press on one should not wait for it. */
 function usePageOfRow(listed: boolean) {
@@ -45,17 +44,7 @@ function NoWorkspaces({ filter }: { filter: string }) {
       </Empty>
     );
   }
-  if (templates.data?.length === 0) {
-    return (
-      <Empty icon={SquareTerminal} title={t.workspaces.noTemplateTitle}>
-        <p>{t.workspaces.noTemplateText}</p>
-        <p className="command">
-          <code>{PUSH_COMMAND}</code>
-          <CopyButton text={() => PUSH_COMMAND} />
-        </p>
-      </Empty>
-    );
-  }
+  if (templates.data?.length === 0) return <NoTemplates />;
   return (
     <Empty
       icon={SquareTerminal}

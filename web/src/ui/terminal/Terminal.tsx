@@ -45,6 +45,7 @@ export function Terminal({ agent, id, command, shown = true, searching, onSearch
   const font = useQuery(appearanceQuery).data?.terminal_font;
   const fontSize = Number(useFontSize());
   const box = useRef<HTMLDivElement>(null);
+  const after = useRef<HTMLSpanElement>(null);
   const session = useRef<Session>(undefined);
   const refit = useRef(() => {});
   const said = useRef({ searching, onSearch, onBell });
@@ -73,6 +74,7 @@ export function Terminal({ agent, id, command, shown = true, searching, onSearch
     term.loadAddon(new WebLinksAddon((_event, uri) => window.open(uri, "_blank", "noopener,noreferrer")));
     openStrictly(() => term.open(container));
     term.textarea?.setAttribute("aria-label", t.terminal.label(agent.name));
+    term.textarea?.setAttribute("aria-description", t.terminal.leave);
     // One behind the others has no size, and keeps what it had.
     refit.current = () => {
       if (container.offsetParent !== null) fitter.fit();
@@ -108,6 +110,12 @@ export function Terminal({ agent, id, command, shown = true, searching, onSearch
       );
     });
     term.attachCustomKeyEventHandler((event) => {
+      // Tab belongs to the program in the terminal; with this key one gets out of it.
+      if (event.code === "F6" && event.ctrlKey) {
+        if (event.type === "keydown") after.current?.focus();
+        event.preventDefault();
+        return false;
+      }
       const find =
         event.code === "KeyF" && ((event.ctrlKey && event.shiftKey) || (event.metaKey && !event.ctrlKey));
       if (!find) return true;
@@ -177,6 +185,9 @@ export function Terminal({ agent, id, command, shown = true, searching, onSearch
         )}
       </div>
       <div className="terminal-box" ref={box} />
+      <span className="unseen" tabIndex={-1} ref={after}>
+        {t.terminal.left}
+      </span>
       <KeyRow
         onKey={(keys) => {
           session.current?.type(keys);
