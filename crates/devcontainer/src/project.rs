@@ -61,7 +61,7 @@ pub enum ReadDockerfile {
     #[error(transparent)]
     Path(#[from] Inside),
     /// Its text.
-    #[error("{path}")]
+    #[error("{path} is no Dockerfile")]
     Parse {
         /// Where it is.
         path: String,
@@ -70,7 +70,7 @@ pub enum ReadDockerfile {
         source: ParseDockerfile,
     },
     /// Its target or base image.
-    #[error("{path}")]
+    #[error("the base image of {path} is not known")]
     Resolve {
         /// Where it is.
         path: String,

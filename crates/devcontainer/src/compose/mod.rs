@@ -85,7 +85,7 @@ pub enum ReadCompose {
     #[error("no Compose file: name one in dockerComposeFile, or add docker-compose.yml")]
     NoFile,
     /// Text that is not YAML.
-    #[error("{path}")]
+    #[error("{path} is not YAML")]
     Yaml {
         /// The file.
         path: String,

@@ -74,20 +74,22 @@ impl Mount {
 
 /// Splits at commas outside double quotes, which are dropped; a doubled one inside them is one.
 fn split(text: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
+    let mut parts = Vec::new();
+    let mut part = String::new();
     let mut quoted = false;
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
             '"' if quoted && chars.peek() == Some(&'"') => {
                 chars.next();
-                parts.last_mut().expect("there is one").push('"');
+                part.push('"');
             }
             '"' => quoted = !quoted,
-            ',' if !quoted => parts.push(String::new()),
-            _ => parts.last_mut().expect("there is one").push(c),
+            ',' if !quoted => parts.push(std::mem::take(&mut part)),
+            _ => part.push(c),
         }
     }
+    parts.push(part);
     parts
 }
 
