@@ -4,6 +4,7 @@
 pub mod collate;
 mod compare;
 pub mod control;
+pub mod local;
 pub mod lockfile;
 pub mod options;
 pub mod order;

@@ -11,10 +11,10 @@ use coder_devcontainer::compose;
 use coder_devcontainer::config::{Base, Compat};
 use coder_devcontainer::discover::discover;
 use coder_devcontainer::dockerfile::{Base as BaseImage, Image};
-use coder_devcontainer::feature::options;
 use coder_devcontainer::feature::order::{Knowledge, Known, MakePlan, Plan, plan};
 use coder_devcontainer::feature::reference::Reference;
 use coder_devcontainer::feature::spec::Spec;
+use coder_devcontainer::feature::{local, options};
 use coder_devcontainer::json::{Object, Value};
 use coder_devcontainer::merge::Merged;
 use coder_devcontainer::metadata::{Entry, LABEL, Omit, read_label, write_label};
@@ -224,15 +224,9 @@ impl Case {
 
     fn look_up(&self, reference: &Reference, registry: &Object) -> Result<Known, String> {
         match reference {
-            Reference::Local(path) => {
-                let path = format!("{path}/devcontainer-feature.json");
-                let text = self
-                    .repository
-                    .text(&path, 1 << 20)
-                    .map_err(|e| e.to_string())?;
-                let spec = Spec::parse(&text).map_err(|e| e.to_string())?;
-                Ok(Known { spec, digest: None })
-            }
+            Reference::Local(path) => local::read(&self.repository, path)
+                .map(|(known, _)| known)
+                .map_err(|e| e.to_string()),
             Reference::Oci(oci) => {
                 let path = format!("{}/{}", oci.namespace, oci.id);
                 let tag = oci.to_string().rsplit(':').next().unwrap().to_owned();
