@@ -426,3 +426,9 @@ pub fn may_assign(holder: &[String], role: &str) -> bool {
                     | "organization-user-admin"
             ))
 }
+
+/// Which organization roles somebody may give in an organization: its admin any, others what their site roles allow.
+/// `here` are the roles that they hold in that organization.
+pub fn may_assign_within(site: &[String], here: &[String], role: &str) -> bool {
+    here.iter().any(|held| held == "organization-admin") || may_assign(site, role)
+}

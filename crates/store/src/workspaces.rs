@@ -345,7 +345,7 @@ impl Store {
     ) -> Result<()> {
         self.execute(
             "update workspaces set dormant_at = case when $3 then $4 else dormant_at end, \
-             deleting_at = case when $2 > 0 then (case when $3 then $4 else dormant_at end) + make_interval(secs => $2 / 1000.0) end \
+             deleting_at = case when $2::bigint > 0 then (case when $3 then $4 else dormant_at end) + make_interval(secs => $2::bigint / 1000.0) end \
              where template_id = $1 and not deleted and dormant_at is not null",
             &[&template.0, &delete_after_ms, &restart_dormancy, &now],
         )

@@ -70,8 +70,10 @@ export const templates = {
   list: () => request<api.Template[]>("GET", urls.templates()),
   get: (id: string) => request<api.Template>("GET", urls.template(id)),
   /** Newest first. */
-  versions: (template: string, limit: number) =>
-    request<api.TemplateVersion[]>("GET", urls.templateVersions(template, limit)),
+  async versions(template: string) {
+    const oldestFirst = await request<api.TemplateVersion[]>("GET", urls.templateVersions(template));
+    return oldestFirst.toReversed();
+  },
   version: (id: string) => request<api.TemplateVersion>("GET", urls.templateVersion(id)),
   parameters: (version: string) => request<api.TemplateParameter[]>("GET", urls.templateParameters(version)),
   cancelVersion: (id: string) => request<unknown>("PATCH", urls.cancelTemplateVersion(id)),

@@ -49,20 +49,19 @@ export const permissionsQuery = (workspace: Workspace) =>
     queryKey: ["permissions", workspace.id, Boolean(workspace.dormant_at)],
     staleTime: 60_000,
     queryFn: () => {
-      const { organization_id } = workspace;
-      // The server judges by whose a thing is and where, not by its id.
-      const object = {
-        resource_type: workspace.dormant_at ? "workspace_dormant" : "workspace",
-        owner_id: workspace.owner_id,
-        organization_id,
-      };
+      const { owner_id, organization_id } = workspace;
+      const object = { resource_type: "workspace", resource_id: workspace.id };
       return authCheck({
-        start: { object: { ...object, resource_type: "workspace" }, action: "start" },
+        // Whether somebody could start it once it is awake again.
+        start: { object: { resource_type: "workspace", owner_id, organization_id }, action: "start" },
         stop: { object, action: "stop" },
         ssh: { object, action: "ssh" },
         update: { object, action: "update" },
         delete: { object, action: "delete" },
-        manage: { object: { resource_type: "template", organization_id }, action: "update" },
+        manage: {
+          object: { resource_type: "template", resource_id: workspace.template_id },
+          action: "update",
+        },
       });
     },
   });

@@ -120,7 +120,7 @@ export const urls = {
   listeningPorts: (agent: string) => api(["workspaceagents", agent, "listening-ports"]),
   portShares: (id: string) => api(["workspaces", id, "port-share"]),
   resolveAutostart: (id: string) => api(["workspaces", id, "resolve-autostart"]),
-  templateVersions: (template: string, limit: number) => api(["templates", template, "versions"], { limit }),
+  templateVersions: (template: string) => api(["templates", template, "versions"]),
   ttl: (id: string) => api(["workspaces", id, "ttl"]),
   // Templates and their versions.
   deprecatedTemplates: () => api(["templates"], { q: "deprecated:true" }),

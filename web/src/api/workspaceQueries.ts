@@ -7,16 +7,13 @@ import type { Workspace, WorkspaceBuild } from "./types";
 /** Nothing tells when a program opens a port; they are asked for this often while somebody looks. */
 const PORTS_EVERY_MS = 5000;
 export const BUILDS_PAGE = 25;
-/** So many versions back one sees what an update brings, and may change to. */
-const VERSIONS = 100;
-
 export const templateQuery = (id: string) =>
   queryOptions({ queryKey: ["template", id], queryFn: () => templates.get(id), staleTime: 60_000 });
 
 export const templateVersionsQuery = (template: string) =>
   queryOptions({
     queryKey: ["templateVersions", template, "newest"],
-    queryFn: () => templates.versions(template, VERSIONS),
+    queryFn: () => templates.versions(template),
   });
 
 export const buildsPageQuery = (workspace: string, page: number) =>

@@ -4,7 +4,8 @@ use super::{App, Caller};
 use crate::config::options::{self, Kind, Source};
 use crate::fail::Fail;
 use chrono::Utc;
-use coder_model::{Action, Object, OrganizationId, Resource, UserId};
+use coder_model::{Action, Object, OrganizationId, Resource, TemplateId, UserId, WorkspaceId};
+use coder_store::{TemplateKey, UserKey, WorkspaceKey};
 use coder_wire as wire;
 use std::collections::BTreeMap;
 
@@ -240,11 +241,12 @@ impl App {
         })
     }
 
-    /// Answers "may I …?" for each key.
+    /// Answers "may I …?" for each key. A check that names a thing by its id is about that thing; about one that the
+    /// caller may not even read the answer is no.
     ///
     /// # Errors
-    /// Names the check whose words are unknown.
-    pub fn authorization_check(
+    /// Names the check whose words are unknown, or whose kind of thing cannot be named by an id.
+    pub async fn authorization_check(
         &self,
         caller: &Caller,
         request: wire::AuthorizationRequest,
@@ -285,10 +287,52 @@ impl App {
                 any_organization: wanted.any_org,
                 shared_with_organization: false,
             };
-            let object = owned_somewhere(caller, object);
-            answers.insert(key, caller.actor.can(action, &object));
+            let object = match id("object.resource_id", &wanted.resource_id)? {
+                None => Some(owned_somewhere(caller, object)),
+                Some(id) => self.object_by_id(caller, resource, id).await?.ok_or_else(|| {
+                    bad(
+                        "object.resource_id",
+                        format!("{:?} cannot be named by its id here; name owner_id and organization_id", wanted.resource_type),
+                    )
+                })?,
+            };
+            let may = object.is_some_and(|object| caller.actor.can(action, &object));
+            answers.insert(key, may);
         }
         Ok(answers)
+    }
+
+    /// The thing with this id: nothing for kinds that have no ids of this sort, and inside that nothing for a thing that
+    /// the caller may not read.
+    async fn object_by_id(
+        &self,
+        caller: &Caller,
+        resource: Resource,
+        id: uuid::Uuid,
+    ) -> Result<Option<Option<Object>>, Fail> {
+        let actor = &caller.actor;
+        let found = match resource {
+            Resource::Workspace | Resource::WorkspaceDormant => {
+                let key = WorkspaceKey::Id(WorkspaceId(id));
+                let row = self.store.workspace_get(actor, key, false).await;
+                row.map(|row| row.object())
+            }
+            Resource::Template => {
+                let key = TemplateKey::Id(TemplateId(id));
+                let row = self.store.template_get(actor, key).await;
+                row.map(|row| row.object())
+            }
+            Resource::User => {
+                let row = self.store.user_get(actor, UserKey::Id(UserId(id))).await;
+                row.map(|row| row.object())
+            }
+            _ => return Ok(None),
+        };
+        match found {
+            Ok(object) => Ok(Some(Some(object))),
+            Err(coder_store::Error::NotFound) => Ok(Some(None)),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Organizations, their members, and the roles that can be given.
 
 use super::{App, Caller, Change};
-use crate::fail::Fail;
+use crate::fail::{Fail, Kind};
 use chrono::Utc;
 use coder_model::roles::{self, Permissions, Role};
 use coder_store::{MemberRow, OrganizationRow, UserRow};
@@ -58,16 +58,22 @@ fn permissions(list: &Permissions) -> Vec<wire::Permission> {
         .collect()
 }
 
-fn assignable(caller: &Caller, role: &Role, organization_id: String) -> wire::AssignableRole {
-    let held_here: Vec<String> = caller
-        .user
-        .organizations
-        .values()
-        .flatten()
-        .cloned()
-        .collect();
-    let organization_admin =
-        !organization_id.is_empty() && held_here.iter().any(|r| r == "organization-admin");
+fn may_assign_within(caller: &Caller, organization: &OrganizationRow, role: &str) -> bool {
+    let here = caller.user.organizations.get(&organization.id);
+    roles::may_assign_within(&caller.user.roles, here.map_or(&[], Vec::as_slice), role)
+}
+
+/// A role as lists show it; `within` is the organization in which it would be given, none for the whole site.
+fn assignable(
+    caller: &Caller,
+    role: &Role,
+    within: Option<&OrganizationRow>,
+) -> wire::AssignableRole {
+    let organization_id = within.map_or_else(String::new, |found| found.id.to_string());
+    let assignable = match within {
+        Some(organization) => may_assign_within(caller, organization, role.name),
+        None => roles::may_assign(&caller.user.roles, role.name),
+    };
     wire::AssignableRole {
         name: role.name.to_owned(),
         organization_id,
@@ -75,7 +81,7 @@ fn assignable(caller: &Caller, role: &Role, organization_id: String) -> wire::As
         site_permissions: permissions(&role.site),
         organization_permissions: permissions(&role.organization),
         user_permissions: permissions(&role.user),
-        assignable: organization_admin || roles::may_assign(&caller.user.roles, role.name),
+        assignable,
         built_in: true,
     }
 }
@@ -239,24 +245,40 @@ impl App {
                 known.join(", ")
             )));
         }
+        let held = user.organizations.get(&organization.id);
+        let held = held.map_or(&[][..], Vec::as_slice);
+        let given = wanted.iter().filter(|role| !held.contains(role));
+        let taken = held.iter().filter(|role| !wanted.contains(role));
+        if let Some(role) = given
+            .chain(taken)
+            .find(|role| !may_assign_within(caller, organization, role))
+        {
+            return Err(Fail::new(
+                Kind::Forbidden,
+                format!("You are not allowed to give or take the role {role:?}."),
+            ));
+        }
+        let before = self.member_slim(caller, organization, user).await?;
         self.store
             .member_set_roles(&caller.actor, organization.id, user.id, &wanted, Utc::now())
             .await?;
+        let after = self.member_slim(caller, organization, user).await?;
         let change = Change::new(
             "write",
             "organization_member",
             user.id,
             user.username.clone(),
         )
-        .within(organization.id);
+        .within(organization.id)
+        .between(&before, &after);
         self.record(caller, change).await;
-        self.member_slim(caller, organization, user).await
+        Ok(after)
     }
 
     /// Roles that can be held site-wide.
     pub fn role_list(&self, caller: &Caller) -> Vec<wire::AssignableRole> {
         roles::site_roles()
-            .map(|role| assignable(caller, role, String::new()))
+            .map(|role| assignable(caller, role, None))
             .collect()
     }
 
@@ -267,7 +289,7 @@ impl App {
         organization: &OrganizationRow,
     ) -> Vec<wire::AssignableRole> {
         roles::organization_roles()
-            .map(|role| assignable(caller, role, organization.id.to_string()))
+            .map(|role| assignable(caller, role, Some(organization)))
             .collect()
     }
 }

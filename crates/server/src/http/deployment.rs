@@ -40,7 +40,7 @@ pub async fn authorization_check(
     caller: Caller,
     Body(request): Body<wire::AuthorizationRequest>,
 ) -> Result<Reply<BTreeMap<String, bool>>, Fail> {
-    app.authorization_check(&caller, request).map(ok)
+    app.authorization_check(&caller, request).await.map(ok)
 }
 
 /// Experiments that are on.

@@ -210,6 +210,35 @@ async fn check_043_authcheck_answers_for_the_caller() {
             .fields(),
         ["checks[c].object.resource_type"]
     );
+
+    // A thing named by its id is judged as the thing that it is.
+    let owner_id = server.get(&owner, "/api/v2/users/me").await.text("/id");
+    let bob_id = server.get(&bob, "/api/v2/users/me").await.text("/id");
+    let about = |kind: &str, id: &str| json!({"checks": {"c": {"object": {"resource_type": kind, "resource_id": id}, "action": "read"}}});
+    for (who, id, may) in [
+        (&bob, &bob_id, true),
+        (&bob, &owner_id, false),
+        (&owner, &bob_id, true),
+    ] {
+        let answer = server
+            .call(who, "POST", "/api/v2/authcheck", about("user", id))
+            .await;
+        assert_eq!(answer.json(), json!({"c": may}), "{id}");
+    }
+    let nothing = about("workspace", "00000000-0000-4000-8000-000000000000");
+    let answer = server
+        .call(&owner, "POST", "/api/v2/authcheck", nothing)
+        .await;
+    assert_eq!(answer.json(), json!({"c": false}));
+    let answer = server
+        .call(
+            &owner,
+            "POST",
+            "/api/v2/authcheck",
+            about("audit_log", &bob_id),
+        )
+        .await;
+    assert_eq!(answer.fields(), ["checks[c].object.resource_id"]);
 }
 
 #[tokio::test]

@@ -428,3 +428,46 @@ async fn admins_hear_of_accounts_that_others_make() {
         0
     );
 }
+
+#[tokio::test]
+async fn nobody_gives_an_organization_role_beyond_their_own() {
+    let server = TestServer::start().await;
+    let owner = server.owner().await;
+    let bob = server.member(&owner, "bob").await;
+    server.member(&owner, "eve").await;
+    let site = |roles: Value| json!({"roles": roles});
+    let path = "/api/v2/organizations/default/members/eve/roles";
+    let give = |role: &str| json!({"roles": [role]});
+    server
+        .call(
+            &owner,
+            "PUT",
+            "/api/v2/users/bob/roles",
+            site(json!(["user-admin"])),
+        )
+        .await;
+    let refused = server
+        .call(&bob, "PUT", path, give("organization-admin"))
+        .await;
+    assert_eq!(refused.status, 403);
+    assert!(refused.text("/message").contains("organization-admin"));
+    let given = server
+        .call(&bob, "PUT", path, give("organization-auditor"))
+        .await;
+    assert_eq!(given.status, 200);
+    let log = server
+        .get(&owner, "/api/v2/audit?q=resource_type:organization_member")
+        .await;
+    let diff = &log.json()["audit_logs"][0]["diff"];
+    assert_eq!(diff["roles"]["old"], json!([]), "{diff}");
+    assert_eq!(
+        diff["roles"]["new"][0]["name"], "organization-auditor",
+        "{diff}"
+    );
+    // What the owner has given, somebody with less cannot take.
+    server
+        .call(&owner, "PUT", path, give("organization-admin"))
+        .await;
+    let taken = server.call(&bob, "PUT", path, json!({"roles": []})).await;
+    assert_eq!(taken.status, 403);
+}

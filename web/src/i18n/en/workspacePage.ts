@@ -17,6 +17,7 @@ export const workspacePage = {
   retry: "Build again",
   otherOwner: (owner: string) => `This workspace belongs to ${owner}.`,
   lookOnly: (owner: string) => `This workspace belongs to ${owner}. You may look at it, but not change it.`,
+  duplicate: "Duplicate",
   deleteAction: "Delete…",
   changeVersion: "Change version…",
 

@@ -18,6 +18,7 @@ export const workspacePage: Catalogue["workspacePage"] = {
   otherOwner: (owner) => `Cet espace de travail appartient à ${owner}.`,
   lookOnly: (owner) =>
     `Cet espace de travail appartient à ${owner}. Vous pouvez le consulter, mais pas le modifier.`,
+  duplicate: "Dupliquer",
   deleteAction: "Supprimer…",
   changeVersion: "Changer de version…",
 

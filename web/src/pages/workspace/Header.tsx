@@ -1,11 +1,12 @@
 /** Name, state, schedule and actions of a workspace. */
 
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import {
   CirclePlay,
   CircleStop,
   CircleX,
+  CopyPlus,
   Ellipsis,
   GitCompareArrows,
   RefreshCw,
@@ -52,6 +53,13 @@ export function Header({ workspace, may, onUpdate, onChangeVersion, onDelete }: 
   const t = useT();
   const { data: me } = useQuery(meQuery);
   const mine = me?.id === workspace.owner_id;
+  const navigate = useNavigate();
+  const duplicate = () =>
+    void navigate({
+      to: "/templates/$template/workspace",
+      params: { template: workspace.template_name },
+      search: { duplicate: `${workspace.owner_name}/${workspace.name}` },
+    });
   const action = useAction(workspace);
   const favorite = useFavorite(workspace);
   const why = (can: Can) => (can === true ? undefined : t.why[can]);
@@ -149,6 +157,9 @@ export function Header({ workspace, may, onUpdate, onChangeVersion, onDelete }: 
               {workspace.favorite ? t.actions.unfavor : t.actions.favor}
             </MenuItem>
           )}
+          <MenuItem icon={CopyPlus} onSelect={duplicate}>
+            {t.workspacePage.duplicate}
+          </MenuItem>
           <MenuItem icon={Trash2} why={why(canDelete(workspace, may))} onSelect={onDelete}>
             {t.workspacePage.deleteAction}
           </MenuItem>
