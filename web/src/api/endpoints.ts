@@ -217,7 +217,6 @@ export const sources = {
   get: (file: string, signal?: AbortSignal) => download(urls.file(file), signal),
   examples: () => request<api.TemplateExample[]>("GET", urls.examples()),
   template: (id: string) => request<api.Template>("GET", urls.template(id)),
-  templateByName: (name: string) => request<api.Template>("GET", urls.templateByName(name)),
   version: (template: string, name: string) =>
     request<api.TemplateVersion>("GET", urls.versionOf(template, name)),
   /** The version before this one; none for the first. */
@@ -226,10 +225,8 @@ export const sources = {
       "GET",
       urls.versionBefore(organization, template, name),
     )) ?? null,
-  resources: (version: string) => request<api.WorkspaceResource[]>("GET", urls.importedResources(version)),
-  variables: (version: string) => request<api.TemplateVariable[]>("GET", urls.importedVariables(version)),
   import: (organization: string, body: api.CreateTemplateVersionRequest) =>
-    request<api.TemplateVersion>("POST", urls.versionsIn(organization), {
+    request<api.TemplateVersion>("POST", urls.createTemplateVersion(organization), {
       storage_method: "file",
       provisioner: "terraform",
       ...body,
@@ -238,7 +235,7 @@ export const sources = {
   name: (version: string, body: { name: string; message: string }) =>
     request<api.TemplateVersion>("PATCH", urls.templateVersion(version), body),
   activate: (template: string, version: string) =>
-    request<unknown>("PATCH", urls.activeVersion(template), { id: version }),
+    request<unknown>("PATCH", urls.activeTemplateVersion(template), { id: version }),
   createTemplate: (organization: string, body: api.CreateTemplateRequest) =>
     request<api.Template>("POST", urls.templatesIn(organization), body),
 };

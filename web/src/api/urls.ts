@@ -29,13 +29,9 @@ export const urls = {
   file: (id: string) => api(["files", id]),
   examples: () => api(["templates", "examples"]),
   templatesIn: (organization: string) => api(["organizations", organization, "templates"]),
-  versionsIn: (organization: string) => api(["organizations", organization, "templateversions"]),
   versionOf: (template: string, name: string) => api(["templates", template, "versions", name]),
   versionBefore: (organization: string, template: string, name: string) =>
     api(["organizations", organization, "templates", template, "versions", name, "previous"]),
-  activeVersion: (template: string) => api(["templates", template, "versions"]),
-  importedResources: (version: string) => api(["templateversions", version, "resources"]),
-  importedVariables: (version: string) => api(["templateversions", version, "variables"]),
   templates: () => api(["templates"]),
   templateVersion: (id: string) => api(["templateversions", id]),
   templateParameters: (version: string) => api(["templateversions", version, "rich-parameters"]),

@@ -11,10 +11,6 @@ export const examplesQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** Deprecated templates too, which the list leaves out. */
-export const namedTemplateQuery = (name: string) =>
-  queryOptions({ queryKey: ["template", name], queryFn: () => sources.templateByName(name) });
-
 export const templateByIdQuery = (id: string) =>
   queryOptions({ queryKey: ["templateById", id], queryFn: () => sources.template(id) });
 
@@ -44,12 +40,6 @@ export const filesQuery = (file: string) =>
     gcTime: 10 * 60_000,
     structuralSharing: false,
   });
-
-export const importedResourcesQuery = (version: string) =>
-  queryOptions({ queryKey: ["importedResources", version], queryFn: () => sources.resources(version) });
-
-export const importedVariablesQuery = (version: string) =>
-  queryOptions({ queryKey: ["importedVariables", version], queryFn: () => sources.variables(version) });
 
 /** Whether one may make versions of a template, and so read its files: `file_get` in `crates/store/src/files.rs`. */
 export const mayEditQuery = (template: string) =>

@@ -94,7 +94,7 @@ export async function fromDrop(data: DataTransfer): Promise<Chosen[]> {
 }
 
 /** All of a stream, if it is not too much: a small archive can hold a lot. */
-async function all(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+async function all(stream: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let size = 0;
   const reader = stream.getReader();
@@ -102,7 +102,7 @@ async function all(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
     const { done, value } = await reader.read();
     if (done) break;
     size += value.length;
-    if (size > MOST_BYTES) {
+    if (size > most) {
       await reader.cancel();
       throw new UploadProblem("tooLarge");
     }
@@ -116,12 +116,13 @@ async function tarIn(
   file: File,
   kind: string,
   unzip: (zip: Blob) => Promise<Uint8Array>,
+  most: number,
 ): Promise<Uint8Array> {
   if (kind === "zip") return unzip(new Blob([file], { type: "application/zip" }));
   if (kind === "tar") return new Uint8Array(await file.arrayBuffer());
   const stream = file.stream().pipeThrough(new DecompressionStream("gzip"));
   try {
-    return await all(stream);
+    return await all(stream, most);
   } catch (error) {
     throw error instanceof UploadProblem ? error : new UploadProblem("badArchive", String(error));
   }
@@ -149,6 +150,7 @@ export async function readFiles(files: readonly Chosen[]): Promise<Source[]> {
 export async function readTemplate(
   files: readonly Chosen[],
   unzip: (zip: Blob) => Promise<Uint8Array>,
+  most = MOST_BYTES,
 ): Promise<Sources> {
   const [only] = files;
   if (!only) throw new UploadProblem("empty");
@@ -157,7 +159,7 @@ export async function readTemplate(
   if (kind) {
     checkSize(files);
     try {
-      found = chosen(fromTar(await tarIn(only.file, kind, unzip)));
+      found = chosen(fromTar(await tarIn(only.file, kind, unzip, most)));
     } catch (error) {
       throw error instanceof BadArchive ? new UploadProblem("badArchive", error.message) : error;
     }
@@ -165,7 +167,7 @@ export async function readTemplate(
     found = chosen(sorted(await readFiles(files)));
   }
   if (found.size === 0) throw new UploadProblem("empty");
-  if (sizeOf(found) > MOST_BYTES) throw new UploadProblem("tooLarge");
+  if (sizeOf(found) > most) throw new UploadProblem("tooLarge");
   if (!hasTerraform(found)) throw new UploadProblem("noTerraform");
   return found;
 }

@@ -1,7 +1,8 @@
 /** New templates, the page of a version, and the editor. */
 
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { examplesQuery, namedTemplateQuery } from "@/api/versionQueries";
+import { templateQuery } from "@/api/templateQueries";
+import { examplesQuery } from "@/api/versionQueries";
 import { appRoute, positive, set, text } from "./base";
 
 export const VERSION_PANELS = ["files", "changes", "log", "resources", "parameters"] as const;
@@ -36,7 +37,7 @@ export const versionRoute = createRoute({
       against: search.against === "active" ? search.against : undefined,
     }),
   loader: ({ context, params }) => {
-    void context.queryClient.prefetchQuery(namedTemplateQuery(params.template));
+    void context.queryClient.prefetchQuery(templateQuery(params.template));
   },
   component: lazyRouteComponent(() => import("@/pages/templates/editor/Version"), "VersionPage"),
 });
@@ -47,7 +48,7 @@ export const editVersionRoute = createRoute({
   validateSearch: (search: Record<string, unknown>) =>
     set({ file: text(search.file), line: positive(search.line) }),
   loader: ({ context, params }) => {
-    void context.queryClient.prefetchQuery(namedTemplateQuery(params.template));
+    void context.queryClient.prefetchQuery(templateQuery(params.template));
   },
   component: lazyRouteComponent(() => import("@/pages/templates/editor/Edit"), "EditPage"),
 });

@@ -58,7 +58,7 @@ export const editor = {
     readyText: "Everybody who may use it can make workspaces from it now.",
     newWorkspace: "New workspace",
     edit: "Edit its files",
-    open: "Look at the version",
+    open: "Go to the template",
   },
   uploadProblems: {
     empty: "There is no file in it that belongs into a template.",

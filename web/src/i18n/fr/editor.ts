@@ -60,7 +60,7 @@ export const editor: Catalogue["editor"] = {
     readyText: "Toutes les personnes qui y ont accès peuvent dès maintenant créer des espaces de travail.",
     newWorkspace: "Nouvel espace de travail",
     edit: "Modifier ses fichiers",
-    open: "Voir la version",
+    open: "Voir le modèle",
   },
   uploadProblems: {
     empty: "Rien de ce qui s’y trouve n’a sa place dans un modèle.",

@@ -45,7 +45,7 @@ export function DiffView({ label, before, after }: Props) {
   let room = all ? Number.POSITIVE_INFINITY : MANY;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className="diff" aria-label={label} tabIndex={0}>
+    <section className="code-diff" aria-label={label} tabIndex={0}>
       <div className="diff-rows">
         {hunks.map((hunk) => {
           const shown = hunk.lines.slice(0, Math.max(0, room));

@@ -102,7 +102,7 @@ export function ChangesPanel({ template, version, mayEdit }: Props) {
     );
   }
   return (
-    <div className="changes">
+    <div className="file-changes">
       <label className="changes-against">
         {t.editor.version.against}
         <select

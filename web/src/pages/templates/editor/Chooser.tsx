@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { FileMinus } from "lucide-react";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import type { TemplateExample } from "@/api/types";
 import { examplesQuery } from "@/api/versionQueries";
 import { useT } from "@/i18n";
@@ -11,6 +11,8 @@ import { Dialog } from "@/ui/Dialog";
 import { ErrorNote, Skeleton } from "@/ui/Notes";
 import { DropZone, type Upload } from "./DropZone";
 import { ExampleIcon } from "./ExampleIcon";
+
+const Markdown = lazy(() => import("@/ui/Markdown"));
 
 function Starter({ example }: { example: TemplateExample }) {
   const t = useT();
@@ -41,7 +43,9 @@ function Starter({ example }: { example: TemplateExample }) {
         </div>
       </div>
       <Dialog title={example.name} open={reading} onClose={() => setReading(false)}>
-        <pre className="starter-readme">{example.markdown}</pre>
+        <Suspense fallback={<Skeleton rows={6} />}>
+          <Markdown text={example.markdown} under={2} />
+        </Suspense>
       </Dialog>
     </li>
   );

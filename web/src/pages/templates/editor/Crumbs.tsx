@@ -3,7 +3,6 @@
 import { Link } from "@tanstack/react-router";
 import type { Template } from "@/api/types";
 import { useT } from "@/i18n";
-import { templatePage } from "@/lib/templatePage";
 
 export function Crumbs({ template, last }: { template: Template; last: string }) {
   const t = useT();
@@ -11,7 +10,9 @@ export function Crumbs({ template, last }: { template: Template; last: string })
     <h1 className="crumbs">
       <Link to="/templates">{t.templates.title}</Link>
       <span className="muted"> / </span>
-      <Link {...templatePage(template.name)}>{template.display_name || template.name}</Link>
+      <Link to="/templates/$template" params={{ template: template.name }}>
+        {template.display_name || template.name}
+      </Link>
       <span className="muted"> / </span>
       {last}
     </h1>

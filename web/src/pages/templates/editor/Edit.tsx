@@ -16,9 +16,9 @@ import { editVersionRoute } from "@/routes/editor";
 import { Button } from "@/ui/Button";
 import type { Place } from "@/ui/code/CodeEditor";
 import { Confirm } from "@/ui/Dialog";
-import { JobState } from "@/ui/JobState";
 import { Empty, ErrorNote, Skeleton } from "@/ui/Notes";
 import { NotFound } from "../../Fallbacks";
+import { JobState } from "../JobState";
 import { Crumbs } from "./Crumbs";
 import { EditFiles } from "./EditFiles";
 import { FilesHidden, NoText } from "./FilesPanel";
@@ -239,14 +239,14 @@ function Editor({ template, version, base, onBuilt }: EditorProps) {
     <main className="edit" id="content">
       <LeaveGuard changes={changes.length} />
       <header className="version-head">
-        <div className="version-title">
+        <div className="version-head-title">
           <Crumbs template={template} last={version.name} />
           <JobState status={version.job.status} />
           <span className="muted small" role="status">
             {changes.length > 0 && t.editor.edit.unsaved(changes.length)}
           </span>
         </div>
-        <div className="version-actions">
+        <div className="version-head-actions">
           <Button icon={Hammer} busy={build.isPending} why={whyNoBuild} onClick={() => start()}>
             {importing || build.isPending ? t.editor.edit.building : t.editor.edit.build}
           </Button>

@@ -109,7 +109,7 @@ export function ImportLog({ version, line, onLine, placeLink, next, onProblems, 
   const { job } = version;
   const waits = job.status === "pending" && log.lines.length === 0;
   return (
-    <div className="import">
+    <div className="import-log">
       {isImporting(version) && (
         <div className="import-now">
           {waits && (

@@ -47,8 +47,8 @@ function Ready({ template, version }: { template: string; version: TemplateVersi
         <ButtonLink
           icon={FolderCode}
           text={t.editor.fresh.open}
-          to="/templates/$template/versions/$version"
-          params={params}
+          to="/templates/$template"
+          params={{ template: data.name }}
         />
       </div>
     </Empty>

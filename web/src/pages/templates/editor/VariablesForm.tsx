@@ -3,8 +3,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { type FormEvent, useState } from "react";
+import { variablesQuery } from "@/api/templateQueries";
 import type { TemplateVariable, VariableValue } from "@/api/types";
-import { importedVariablesQuery } from "@/api/versionQueries";
 import { useT } from "@/i18n";
 import { Button } from "@/ui/Button";
 import { Field, Select } from "@/ui/Field";
@@ -69,7 +69,7 @@ interface Props {
 
 export function VariablesForm({ version, busy, onSubmit }: Props) {
   const t = useT();
-  const { data, error, refetch } = useQuery(importedVariablesQuery(version));
+  const { data, error, refetch } = useQuery(variablesQuery(version));
   const [values, setValues] = useState<Record<string, string>>({});
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton rows={3} />;

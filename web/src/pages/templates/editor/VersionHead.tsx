@@ -10,9 +10,9 @@ import { useT } from "@/i18n";
 import { canActivate, hasImported } from "@/lib/versions";
 import { Button, ButtonLink } from "@/ui/Button";
 import { Confirm } from "@/ui/Dialog";
-import { JobState } from "@/ui/JobState";
 import { Badge } from "@/ui/Status";
 import { Time } from "@/ui/Time";
+import { JobState } from "../JobState";
 import { Crumbs } from "./Crumbs";
 
 interface Props {
@@ -65,13 +65,13 @@ export function VersionHead({ template, version, mayEdit }: Props) {
   const active = template.active_version_id === version.id;
   return (
     <header className="version-head">
-      <div className="version-title">
+      <div className="version-head-title">
         <Crumbs template={template} last={version.name} />
         <JobState status={version.job.status} />
         {active && <Badge tone="running">{t.editor.version.active}</Badge>}
         {version.archived && <Badge tone="stopped">{t.editor.version.archived}</Badge>}
       </div>
-      <div className="version-actions">
+      <div className="version-head-actions">
         {mayEdit && (
           <>
             <Activate template={template} version={version} mayEdit={mayEdit} />
@@ -96,7 +96,7 @@ export function VersionHead({ template, version, mayEdit }: Props) {
       </div>
       <p className="version-about">
         {version.message ? (
-          <span className="version-message">{version.message}</span>
+          <span className="version-head-message">{version.message}</span>
         ) : (
           <span className="muted">{t.editor.version.noMessage}</span>
         )}

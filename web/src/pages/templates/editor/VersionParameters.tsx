@@ -3,8 +3,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { SlidersHorizontal } from "lucide-react";
 import { templateParametersQuery } from "@/api/queries";
+import { variablesQuery } from "@/api/templateQueries";
 import type { TemplateParameter, TemplateVariable, TemplateVersion } from "@/api/types";
-import { importedVariablesQuery } from "@/api/versionQueries";
 import { useT } from "@/i18n";
 import { isImporting } from "@/lib/versions";
 import { Empty, ErrorNote, Skeleton } from "@/ui/Notes";
@@ -74,7 +74,7 @@ export function VersionParameters({ version }: { version: TemplateVersion }) {
   const t = useT();
   const importing = isImporting(version);
   const parameters = useQuery({ ...templateParametersQuery(version.id), enabled: !importing });
-  const variables = useQuery({ ...importedVariablesQuery(version.id), enabled: !importing });
+  const variables = useQuery({ ...variablesQuery(version.id), enabled: !importing });
   const error = parameters.error ?? variables.error;
   if (importing) return <Empty icon={SlidersHorizontal} title={t.editor.version.resourcesPending} />;
   if (error) {

@@ -2,8 +2,8 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Boxes } from "lucide-react";
+import { versionResourcesQuery } from "@/api/templateQueries";
 import type { TemplateVersion, WorkspaceResource } from "@/api/types";
-import { importedResourcesQuery } from "@/api/versionQueries";
 import { useT } from "@/i18n";
 import { isImporting } from "@/lib/versions";
 import { Empty, ErrorNote, Skeleton } from "@/ui/Notes";
@@ -38,7 +38,7 @@ export function VersionResources({ version }: { version: TemplateVersion }) {
   const t = useT();
   const importing = isImporting(version);
   const { data, error, refetch } = useQuery({
-    ...importedResourcesQuery(version.id),
+    ...versionResourcesQuery(version.id),
     enabled: !importing,
   });
   if (importing) return <Empty icon={Boxes} title={t.editor.version.resourcesPending} />;

@@ -2,10 +2,11 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { isStatus } from "@/api/errors";
-import { mayEditQuery, namedTemplateQuery, namedVersionQuery } from "@/api/versionQueries";
+import { templateQuery } from "@/api/templateQueries";
+import { mayEditQuery, namedVersionQuery } from "@/api/versionQueries";
 
 export function useNamedVersion(names: { template: string; version: string }) {
-  const template = useQuery(namedTemplateQuery(names.template));
+  const template = useQuery(templateQuery(names.template));
   const version = useQuery({
     ...namedVersionQuery(template.data?.id ?? "", names.version),
     enabled: template.data !== undefined,
