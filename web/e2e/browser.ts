@@ -31,6 +31,7 @@ export class Browser {
   private constructor(
     private readonly context: BrowserContext,
     readonly page: Page,
+    private readonly url: string,
     private readonly language: Language,
     private readonly profile: string,
   ) {}
@@ -47,17 +48,29 @@ export class Browser {
     });
     const page = context.pages()[0] ?? (await context.newPage());
     page.setDefaultTimeout(15_000);
-    const browser = new Browser(context, page, language, profile);
-    page.on("pageerror", (error) => browser.complaints.push(`script: ${error.message}`));
+    const browser = new Browser(context, page, url, language, profile);
+    browser.listen(page);
+    return browser;
+  }
+
+  private listen(page: Page): void {
+    page.on("pageerror", (error) => this.complaints.push(`script: ${error.message}`));
     page.on("console", (message) => {
-      if (message.text().includes("Content Security Policy")) browser.complaints.push(message.text());
+      if (message.text().includes("Content Security Policy")) this.complaints.push(message.text());
     });
     page.on("request", (request) => {
-      if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).host !== new URL(url).host) {
-        browser.complaints.push(`request to another host: ${request.url()}`);
+      if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).host !== new URL(this.url).host) {
+        this.complaints.push(`request to another host: ${request.url()}`);
       }
     });
-    return browser;
+  }
+
+  /** One more tab of the same person. */
+  async another(): Promise<Page> {
+    const page = await this.context.newPage();
+    page.setDefaultTimeout(15_000);
+    this.listen(page);
+    return page;
   }
 
   async stop(): Promise<void> {

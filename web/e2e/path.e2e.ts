@@ -67,9 +67,17 @@ describe.each(languages)("in %s", (language, t) => {
     await page.waitForURL("**/workspaces?filter=status*");
   });
 
-  test("a workspace is made from a template, and its log can be read and searched", async () => {
+  test("a template is made from the starter gallery", async () => {
     const { page } = browser;
-    await server.pushTemplate(EMAIL, PASSWORD);
+    await page.goto(`${server.url}/workspaces`);
+    await page.getByRole("main").getByRole("link", { name: t.editor.fresh.title }).click();
+    await page.getByRole("link", { name: t.editor.fresh.useStarter("Local") }).click();
+    await button(t.editor.fresh.submit).click();
+    await page.getByText(t.editor.fresh.ready("Local")).waitFor({ timeout: 60_000 });
+  });
+
+  test("a workspace is made from it, and its log can be read and searched", async () => {
+    const { page } = browser;
     await page.goto(`${server.url}/workspaces`);
     await page.getByRole("main").getByRole("link", { name: t.workspaces.emptyAction }).click();
     await page.getByRole("link", { name: "local" }).waitFor();
@@ -146,6 +154,17 @@ describe.each(languages)("in %s", (language, t) => {
     await page.getByRole("link", { name: t.workspace.panels.terminal, exact: true }).click();
     await page.getByText(t.workspace.stoppedTitle).waitFor();
     await browser.examine("stopped");
+  });
+
+  test("it is deleted by its name", async () => {
+    const { page } = browser;
+    await page.getByRole("link", { name: t.workspace.panels.settings, exact: true }).click();
+    await button(t.workspacePage.settings.deleteButton).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox").fill("first");
+    await dialog.getByRole("button", { name: t.workspacePage.deletion.action, exact: true }).click();
+    await page.waitForURL("**/workspaces");
+    await page.getByText(t.workspaces.emptyTitle).waitFor({ timeout: 60_000 });
   });
 
   test("an address that leads nowhere says so, and nothing was complained of", async () => {
