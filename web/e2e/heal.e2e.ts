@@ -68,7 +68,7 @@ test("a server that was away is there again on every page", async () => {
     const page = await browser.another();
     await page.goto(server.url + address);
     await page.locator("h1").first().waitFor();
-    await page.locator(".skeleton").waitFor({ state: "detached" });
+    await expect.poll(() => page.locator(".skeleton").count(), { message: address }).toBe(0);
     await page.evaluate(() => Object.assign(window, { loadedOnce: true }));
     open.push({ address, page, title: await heading(page) });
   }

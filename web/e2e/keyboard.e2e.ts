@@ -46,8 +46,7 @@ test("make a workspace, and use its terminal", async () => {
   await keyboard.press("Enter");
   await page.waitForURL("**/@owner/first");
   await page.getByText(t.status.running, { exact: true }).waitFor({ timeout: 60_000 });
-  await page.getByText("Apply complete!").waitFor();
-  await keyboard.choose(link(t.workspace.panels.terminal));
+  // The terminal takes the place of the log that was watched.
   await page.locator('section.terminal[data-state="connected"]').waitFor({ timeout: 30_000 });
   await expect
     .poll(() => page.evaluate(() => document.activeElement?.className))
@@ -59,6 +58,8 @@ test("make a workspace, and use its terminal", async () => {
   expect(await page.evaluate(() => document.activeElement?.className)).toBe("xterm-helper-textarea");
   await keyboard.press("Control+F6");
   expect(await page.evaluate(() => document.activeElement?.className)).not.toBe("xterm-helper-textarea");
+  await keyboard.choose(link(t.workspace.panels.log));
+  await page.getByText("Apply complete!").waitFor();
 });
 
 test("stop it by the command palette, and delete it by its name", async () => {

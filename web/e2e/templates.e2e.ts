@@ -1,5 +1,8 @@
 /** Templates: found, read, promoted, embedded, changed and deleted; and workspaces made from them by every way. */
 
+import { cp, mkdtemp, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { en } from "../src/i18n/en";
@@ -25,6 +28,7 @@ interface Template {
 }
 
 let server: Server;
+let folder: string;
 let token = "";
 
 async function api<T>(method: string, path: string, body?: unknown): Promise<T> {
@@ -40,7 +44,7 @@ async function api<T>(method: string, path: string, body?: unknown): Promise<T> 
 
 const kitchen = () => api<Template>("GET", "/organizations/default/templates/kitchen");
 const push = (name: string, ...more: string[]) =>
-  server.coder("templates", "push", name, "-d", KITCHEN, "--yes", ...more);
+  server.coder("templates", "push", name, "-d", folder, "--yes", ...more);
 
 async function signIn(browser: Browser, t: typeof en, email: string) {
   const { page } = browser;
@@ -53,6 +57,10 @@ async function signIn(browser: Browser, t: typeof en, email: string) {
 }
 
 beforeAll(async () => {
+  // As a README it would be held to the rules of this repository's own documents.
+  folder = await mkdtemp(join(tmpdir(), "coder-e2e-kitchen-"));
+  await cp(KITCHEN, folder, { recursive: true });
+  await rename(join(folder, "hostile.txt"), join(folder, "README.md"));
   server = await Server.start();
   await api("POST", "/users/first", { email: EMAIL, username: "owner", password: PASSWORD });
   const login = { email: EMAIL, password: PASSWORD };
@@ -69,6 +77,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await server?.stop();
+  await rm(folder, { recursive: true, force: true });
 });
 
 describe("in English", () => {

@@ -33,14 +33,14 @@ const auditAt = createRoute({
   },
 });
 
-const healthAt = (path: "/health" | "/health/$section") =>
-  createRoute({
-    getParentRoute: () => appRoute,
-    path,
-    beforeLoad: () => {
-      throw redirect({ to: "/admin/health", replace: true });
-    },
-  });
+/** `/health` itself is the server's own answer for probes. */
+const healthAt = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/health/$section",
+  beforeLoad: () => {
+    throw redirect({ to: "/admin/health", replace: true });
+  },
+});
 
 /** All other pages below it are about settings. */
 const deploymentAt = (path: "/deployment" | "/deployment/$section") =>
@@ -86,8 +86,7 @@ export const stockRoutes = [
   newUserAt("/users/create"),
   newUserAt("/deployment/users/create"),
   auditAt,
-  healthAt("/health"),
-  healthAt("/health/$section"),
+  healthAt,
   deploymentAt("/deployment"),
   deploymentAt("/deployment/$section"),
   organizationsAt,
