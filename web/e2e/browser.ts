@@ -56,7 +56,9 @@ export class Browser {
   private listen(page: Page): void {
     page.on("pageerror", (error) => this.complaints.push(`script: ${error.message}`));
     page.on("console", (message) => {
-      if (message.text().includes("Content Security Policy")) this.complaints.push(message.text());
+      if (!message.text().includes("Content Security Policy")) return;
+      const { url, lineNumber, columnNumber } = message.location();
+      this.complaints.push(`${page.url()}, ${url}:${lineNumber}:${columnNumber}: ${message.text()}`);
     });
     page.on("request", (request) => {
       if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).host !== new URL(this.url).host) {

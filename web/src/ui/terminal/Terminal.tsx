@@ -14,11 +14,11 @@ import { useShownTheme } from "@/lib/theme";
 import { Button } from "../Button";
 import { copyText } from "../CopyButton";
 import { theme } from "./colors";
-import { openStrictly, strictDocument } from "./csp";
 import { KeyRow } from "./KeyRow";
 import { SearchBar } from "./SearchBar";
 import { Session, type SessionState } from "./session";
 import "@xterm/xterm/css/xterm.css";
+import "./csp";
 import "./terminal.css";
 
 const SCROLLBACK = 10_000;
@@ -59,7 +59,6 @@ export function Terminal({ agent, id, command, shown = true, searching, onSearch
     const container = box.current;
     if (!container) return;
     const term = new Xterm({
-      documentOverride: strictDocument,
       fontFamily: terminalFontFamily(font, usualFont()),
       fontSize,
       scrollback: SCROLLBACK,
@@ -72,7 +71,7 @@ export function Terminal({ agent, id, command, shown = true, searching, onSearch
     const fitter = new FitAddon();
     term.loadAddon(fitter);
     term.loadAddon(new WebLinksAddon((_event, uri) => window.open(uri, "_blank", "noopener,noreferrer")));
-    openStrictly(() => term.open(container));
+    term.open(container);
     term.textarea?.setAttribute("aria-label", t.terminal.label(agent.name));
     term.textarea?.setAttribute("aria-description", t.terminal.leave);
     // One behind the others has no size, and keeps what it had.
