@@ -75,9 +75,11 @@ test("a server that was away is there again on every page", async () => {
   const terminal = open.find(({ address }) => address.endsWith("terminal"))?.page;
   if (!terminal) throw new Error("no page has a terminal");
   await terminal.locator('section.terminal[data-state="connected"]').waitFor();
+  const screen = () => terminal.locator(".xterm-rows").innerText();
+  // The shell's prompt.
+  await expect.poll(screen, { timeout: 15_000 }).toMatch(/\S/);
   await terminal.locator(".xterm-helper-textarea").focus();
   await terminal.keyboard.type("echo $((40+2))\n");
-  const screen = () => terminal.locator(".xterm-rows").innerText();
   await expect.poll(screen).toMatch(/^42$/m);
 
   await server.halt();
