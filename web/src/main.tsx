@@ -1,6 +1,12 @@
 /** Starts the UI. */
 
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import {
+  MutationCache,
+  notifyManager,
+  QueryCache,
+  QueryClient,
+  QueryClientProvider,
+} from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
@@ -11,6 +17,10 @@ import { makeRouter } from "./router";
 import { TipProvider } from "./ui/Tip";
 import "./styles/tokens.css";
 import "./styles/base.css";
+
+// What is known is shown in the frame of the click; by itself the library waits for the next turn of the event loop, in
+// which a box that was ticked would show its old state again.
+notifyManager.setScheduler(queueMicrotask);
 
 function onError(error: Error) {
   if (isStatus(error, 401)) router.options.context.sessionEnded();
