@@ -1,6 +1,7 @@
 /** WebSockets that open again by themselves. They carry what the API streams; what it means is not known here. */
 
 import { connection } from "./connection";
+import { deployment } from "./endpoints";
 import { socketUrl } from "./urls";
 
 const FIRST_PAUSE_MS = 500;
@@ -41,6 +42,8 @@ export function openStream({ url, onMessage, onEnd, onLive }: StreamOptions): ()
       if (closed) return;
       onLive?.(false);
       if (opened && GONE.includes(event.code)) connection.lost();
+      // A browser does not tell a refusal from a server that is away; a request does, and says so to all.
+      if (!opened) deployment.buildInfo().catch(() => undefined);
       if (event.code === 1000 && onEnd) {
         onEnd();
         return;
