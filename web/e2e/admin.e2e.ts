@@ -379,7 +379,6 @@ describe.each(languages)("in %s", (language, t) => {
       ["/users?filter=status%3Aactive", "/admin/users?filter=status%3Aactive"],
       ["/deployment/users", "/admin/users"],
       ["/audit?filter=action%3Alogin", "/admin/audit?filter=action%3Alogin"],
-      ["/health/database", "/admin/health"],
       ["/deployment", "/admin/deployment"],
       ["/deployment/general", "/admin/deployment"],
       ["/organizations", "/admin/members"],

@@ -1,4 +1,7 @@
-/** Addresses of stock's admin pages, which stand in bookmarks and runbooks. They lead to the same things here. */
+/**
+ * Addresses of stock's admin pages, which stand in bookmarks and runbooks. They lead to the same things here. Not `/health`,
+ * below which the server itself answers probes.
+ */
 
 import { createRoute, redirect } from "@tanstack/react-router";
 import { appRoute, set, text } from "./base";
@@ -30,15 +33,6 @@ const auditAt = createRoute({
   validateSearch: filter,
   beforeLoad: ({ search }) => {
     throw redirect({ to: "/admin/audit", search, replace: true });
-  },
-});
-
-/** `/health` itself is the server's own answer for probes. */
-const healthAt = createRoute({
-  getParentRoute: () => appRoute,
-  path: "/health/$section",
-  beforeLoad: () => {
-    throw redirect({ to: "/admin/health", replace: true });
   },
 });
 
@@ -86,7 +80,6 @@ export const stockRoutes = [
   newUserAt("/users/create"),
   newUserAt("/deployment/users/create"),
   auditAt,
-  healthAt,
   deploymentAt("/deployment"),
   deploymentAt("/deployment/$section"),
   organizationsAt,
