@@ -138,7 +138,8 @@ describe.each(languages)("in %s", (language, t) => {
     await page.getByLabel(settings.autostart, { exact: true }).uncheck();
     await button(settings.save).click();
     await expect.poll(async () => (await workspace(first)).autostart_schedule ?? "").toBe("");
-    expect((await workspace(first)).ttl_ms ?? 0).toBe(0);
+    // The schedule and the stop are two requests.
+    await expect.poll(async () => (await workspace(first)).ttl_ms ?? 0).toBe(0);
   });
 
   test("automatic updates are switched on and off", async () => {
