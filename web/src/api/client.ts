@@ -9,13 +9,16 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 const CSRF_META = 'meta[property="csrf-token"]';
 
-let csrfToken = document.querySelector(CSRF_META)?.getAttribute("content") ?? "";
+const tokenOf = (page: Document) => page.querySelector(CSRF_META)?.getAttribute("content") ?? "";
+
+/** The page's token, read when it is first needed: what only imports this module need not be in a page. */
+let csrfToken: string | undefined;
 
 /** Reads a new token from a new copy of the page, for a page that has outlived its cookie. */
 async function renewCsrfToken(): Promise<boolean> {
   const response = await fetch(urls.startPage(), { cache: "no-store" });
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
-  const token = page.querySelector(CSRF_META)?.getAttribute("content");
+  const token = tokenOf(page);
   if (!token || token === csrfToken) return false;
   csrfToken = token;
   return true;
@@ -24,7 +27,7 @@ async function renewCsrfToken(): Promise<boolean> {
 /** A body that is no JSON says its own type. */
 async function send(method: Method, path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = { Accept: "application/json" };
-  if (method !== "GET") headers["X-CSRF-TOKEN"] = csrfToken;
+  if (method !== "GET") headers["X-CSRF-TOKEN"] = csrfToken ??= tokenOf(document);
   if (body !== undefined) headers["Content-Type"] = body instanceof Blob ? body.type : "application/json";
   try {
     return await fetch(path, {
