@@ -29,8 +29,15 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: {
       output: {
-        // What many pages share is one file, not one for each set of pages: fewer requests, and it packs better.
-        codeSplitting: { groups: [{ name: "shared", minShareCount: 12 }] },
+        // What many pages share is one file, not one for each set of pages: fewer requests, and it packs better. So are
+        // the addresses of all pages, and the list of workspaces: the first load is seven files.
+        codeSplitting: {
+          groups: [
+            { name: "routes", test: /src\/(routes|lib\/(address|nonce))/, priority: 2 },
+            { name: "list", test: /src\/pages\/workspaces\//, priority: 2 },
+            { name: "shared", minShareCount: 12 },
+          ],
+        },
       },
     },
   },

@@ -172,6 +172,28 @@ describe.each(languages)("in %s", (language, t) => {
     await page.getByRole("heading", { level: 1, name: t.account.pages.appearance }).waitFor();
   });
 
+  test("quiet hours are set, and given back to the deployment", async () => {
+    const { page } = browser;
+    const hours = async () => (await api<Record<string, unknown>>("GET", "/users/me/quiet-hours")).body;
+    const words = t.account.schedule;
+    await open("/settings/schedule", t.account.pages.schedule);
+    await page.getByLabel(words.time, { exact: true }).fill("21:05");
+    await page.getByLabel(words.zone, { exact: true }).selectOption("Europe/Paris");
+    await button(words.save).click();
+    await expect.poll(hours).toMatchObject({
+      raw_schedule: "CRON_TZ=Europe/Paris 5 21 * * *",
+      user_set: true,
+    });
+    await button(words.reset).waitFor();
+    await browser.examine("account-schedule");
+    await page.reload();
+    expect(await page.getByLabel(words.time, { exact: true }).inputValue()).toBe("21:05");
+    await button(words.reset).click();
+    await expect.poll(hours).toMatchObject({ raw_schedule: "CRON_TZ=UTC 0 0 * * *", user_set: false });
+    await expect.poll(() => page.getByLabel(words.time, { exact: true }).inputValue()).toBe("00:00");
+    await button(words.reset).waitFor({ state: "detached" });
+  });
+
   test("a token works from when it is made until it is deleted", async () => {
     const { page } = browser;
     await open("/settings/tokens", t.account.pages.tokens);

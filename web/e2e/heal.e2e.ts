@@ -47,7 +47,7 @@ async function addresses(): Promise<string[]> {
     ...["users", "members", "provisioners", "jobs", "audit", "deployment", "health"].map(
       (page) => `/admin/${page}`,
     ),
-    ...["account", "security", "appearance", "tokens", "ssh-keys", "notifications"].map(
+    ...["account", "security", "appearance", "schedule", "tokens", "ssh-keys", "notifications"].map(
       (page) => `/settings/${page}`,
     ),
   ];

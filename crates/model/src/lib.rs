@@ -11,6 +11,7 @@ pub mod ids;
 pub mod names;
 pub mod parameters;
 pub mod password;
+pub mod quiet_hours;
 pub mod roles;
 pub mod schedule;
 pub mod search;

@@ -69,6 +69,11 @@ impl Schedule {
         })
     }
 
+    /// Its time zone.
+    pub(crate) fn zone(&self) -> Tz {
+        self.zone
+    }
+
     /// The text that it was parsed from.
     pub fn as_str(&self) -> &str {
         &self.text

@@ -26,6 +26,7 @@ mod parameters;
 pub mod passwords;
 pub mod path_apps;
 mod port_shares;
+mod quiet_hours;
 pub mod sessions;
 pub mod template_versions;
 pub mod templates;

@@ -3,6 +3,7 @@
 
 pub mod options;
 
+use coder_model::quiet_hours::QuietHours;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -172,6 +173,10 @@ pub struct Workspaces {
     pub autobuild_interval: Duration,
     /// Whether owners of the deployment are kept out of others' workspaces.
     pub disable_owner_access: bool,
+    /// Of those who set none of their own.
+    pub default_quiet_hours: QuietHours,
+    /// Whether users may set their own.
+    pub allow_custom_quiet_hours: bool,
 }
 
 /// What `coder config-ssh` is told.
@@ -245,6 +250,8 @@ impl Config {
                 allow_renames: false,
                 autobuild_interval: Duration::from_secs(60),
                 disable_owner_access: false,
+                default_quiet_hours: QuietHours::MIDNIGHT,
+                allow_custom_quiet_hours: true,
             },
             ssh: Ssh {
                 hostname_prefix: "coder.".to_owned(),

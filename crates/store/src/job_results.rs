@@ -3,7 +3,7 @@
 //! INVARIANT: only the worker that holds a job can end it, and only once. A method that answers
 //! `false` has changed nothing, for the job had ended or was given to somebody else.
 
-use crate::db;
+use crate::db::{self, FromRow};
 use crate::job_timings::{JobTimingRow, job_timings_insert_in_tx};
 use crate::jobs::{JOB_WORKSPACE, ReapedJob, job_announce_in_tx};
 use crate::resources::{NewResource, resources_insert_in_tx};
@@ -11,6 +11,7 @@ use crate::{Result, Store, Tx};
 use chrono::{DateTime, Utc};
 use coder_model::{BuildId, DaemonId, JobId, TemplateVersionId};
 use serde::Serialize;
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 /// A worker's claim on a job, which every way to end the job names.
@@ -109,6 +110,27 @@ pub struct BuildResult {
     pub has_ai_task: bool,
     pub timings: Vec<JobTimingRow>,
     pub failure: Option<JobFailure>,
+}
+
+/// Days on which a template demands that its workspaces stop, and the quiet hours that say when.
+#[derive(Clone, Debug)]
+pub struct StopDemand {
+    /// Lower-case names of days.
+    pub days: Vec<String>,
+    /// Every how many weeks; 1 or more.
+    pub weeks: i64,
+    /// As the owner has set them.
+    pub owner_quiet_hours: Option<String>,
+}
+
+impl FromRow for StopDemand {
+    fn from_row(row: &Row) -> Self {
+        Self {
+            days: row.get(0),
+            weeks: row.get(1),
+            owner_quiet_hours: row.get(2),
+        }
+    }
 }
 
 /// Ends the job if it is still the worker's, and tells everybody when the transaction commits.
@@ -298,8 +320,24 @@ impl Store {
         Ok(())
     }
 
-    /// Ends a build: its state, what it made, and what follows for the workspace. A failed build
-    /// leaves its state too, for that is what exists now.
+    /// What the template of a workspace demands of the start that this build is; `None` for other builds, and where
+    /// nothing is demanded.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    pub async fn build_stop_demand(&self, build: BuildId) -> Result<Option<StopDemand>> {
+        self.maybe(
+            "select t.autostop_days, t.autostop_weeks, c.value from workspace_builds b \
+             join workspaces w on w.id = b.workspace_id join templates t on t.id = w.template_id \
+             left join user_configs c on c.user_id = w.owner_id and c.key = 'quiet_hours_schedule' \
+             where b.id = $1 and b.transition = 'start' and cardinality(t.autostop_days) > 0",
+            &[&build.0],
+        )
+        .await
+    }
+
+    /// Ends a build: its state, what it made, and what follows for the workspace, which is stopped at `stop_by` at the
+    /// latest. A failed build leaves its state too, for that is what exists now.
     ///
     /// # Errors
     /// When the database cannot be reached or refuses what was found.
@@ -308,6 +346,7 @@ impl Store {
         claim: Claim,
         build: BuildId,
         result: &BuildResult,
+        stop_by: Option<DateTime<Utc>>,
         now: DateTime<Utc>,
     ) -> Result<bool> {
         let sealed = result
@@ -334,12 +373,12 @@ impl Store {
         let transition: String = db::one(
             &tx,
             "update workspace_builds b set state_sealed = coalesce($2, state_sealed), updated_at = $3, daily_cost = $4, \
-             has_ai_task = $5, deadline = ( \
-               select case when ttl > 0 then least($3::timestamptz + ttl * interval '1 millisecond', b.max_deadline) else b.max_deadline end \
+             has_ai_task = $5, max_deadline = $6, deadline = ( \
+               select case when ttl > 0 then least($3::timestamptz + ttl * interval '1 millisecond', $6) else $6 end \
                from (select case when t.allow_user_autostop then coalesce(w.ttl_ms, 0) else t.default_ttl_ms end as ttl \
                  from workspaces w join templates t on t.id = w.template_id where w.id = b.workspace_id) as times) \
              where b.id = $1 returning b.transition",
-            &[&build.0, &sealed, &now, &result.daily_cost, &result.has_ai_task],
+            &[&build.0, &sealed, &now, &result.daily_cost, &result.has_ai_task, &stop_by],
         )
         .await?;
         match transition.as_str() {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, FixedOffset, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -197,6 +197,29 @@ pub struct UserAppearanceSettings {
 pub struct UpdateUserAppearanceSettingsRequest {
     pub theme_preference: String,
     pub terminal_font: String,
+}
+
+/// When a user's quiet hours begin.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UserQuietHoursScheduleResponse {
+    /// As a cron line with `CRON_TZ`.
+    pub raw_schedule: String,
+    /// The user has set them; else they are the deployment's.
+    pub user_set: bool,
+    /// The deployment lets users set their own.
+    pub user_can_set: bool,
+    /// `HH:MM`.
+    pub time: String,
+    pub timezone: String,
+    pub next: DateTime<FixedOffset>,
+}
+
+/// Sets a user's quiet hours; an empty schedule is the deployment's again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UpdateUserQuietHoursScheduleRequest {
+    pub schedule: String,
 }
 
 /// Changes a password; people who change their own give the old one.

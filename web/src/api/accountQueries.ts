@@ -1,4 +1,4 @@
-/** What the UI remembers of oneself: appearance, tokens, SSH key, which notifications one wants. */
+/** What the UI remembers of oneself: appearance, quiet hours, tokens, SSH key, which notifications one wants. */
 
 import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
@@ -16,6 +16,8 @@ export const appearanceQuery = queryOptions({
 export const tokensQuery = queryOptions({ queryKey: ["tokens"], queryFn: tokens.list });
 
 export const tokenConfigQuery = queryOptions({ queryKey: ["tokenConfig"], queryFn: tokens.config });
+
+export const quietHoursQuery = queryOptions({ queryKey: ["quietHours"], queryFn: account.quietHours });
 
 export const sshKeyQuery = queryOptions({ queryKey: ["sshKey"], queryFn: account.sshKey });
 

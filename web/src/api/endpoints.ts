@@ -159,6 +159,9 @@ export const account = {
   setPassword: (body: api.UpdateUserPasswordRequest) => request<unknown>("PUT", urls.password(), body),
   appearance: () => request<api.UserAppearance>("GET", urls.appearance()),
   setAppearance: (body: api.UserAppearance) => request<api.UserAppearance>("PUT", urls.appearance(), body),
+  quietHours: () => request<api.QuietHours>("GET", urls.quietHours()),
+  /** An empty schedule takes the deployment's again. */
+  setQuietHours: (schedule: string) => request<api.QuietHours>("PUT", urls.quietHours(), { schedule }),
   sshKey: () => request<api.GitSshKey>("GET", urls.gitSshKey()),
   regenerateSshKey: () => request<api.GitSshKey>("PUT", urls.gitSshKey()),
   /** A session of its own for another program. */

@@ -1636,6 +1636,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/users/{user}/quiet-hours": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** When a user's quiet hours begin. */
+        get: operations["users_quiet_hours"];
+        /** Sets when a user's quiet hours begin. */
+        put: operations["users_set_quiet_hours"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users/{user}/roles": {
         parameters: {
             query?: never;
@@ -3690,6 +3708,10 @@ export interface components {
             name?: string;
             username?: string;
         };
+        /** @description Sets a user's quiet hours; an empty schedule is the deployment's again. */
+        UpdateUserQuietHoursScheduleRequest: {
+            schedule?: string;
+        };
         /** @description Sets automatic updates. */
         UpdateWorkspaceAutomaticUpdatesRequest: {
             automatic_updates?: string;
@@ -3761,6 +3783,16 @@ export interface components {
         UserParameter: {
             name: string;
             value: string;
+        };
+        /** @description When a user's quiet hours begin. */
+        UserQuietHoursScheduleResponse: {
+            /** Format: date-time */
+            next: string;
+            raw_schedule: string;
+            time: string;
+            timezone: string;
+            user_can_set: boolean;
+            user_set: boolean;
         };
         /** @description The site roles of an account, and its roles in each organization. */
         UserRoles: {
@@ -6950,6 +6982,56 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["User"];
+                };
+            };
+            default: components["responses"]["Failure"];
+        };
+    };
+    users_quiet_hours: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserQuietHoursScheduleResponse"];
+                };
+            };
+            default: components["responses"]["Failure"];
+        };
+    };
+    users_set_quiet_hours: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateUserQuietHoursScheduleRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserQuietHoursScheduleResponse"];
                 };
             };
             default: components["responses"]["Failure"];

@@ -57,6 +57,7 @@ export type ProvisionerDaemonJob = Schemas["ProvisionerDaemonJob"];
 export type ProvisionerJob = Schemas["ProvisionerJob"];
 export type ProvisionerJobLog = Schemas["ProvisionerJobLog"];
 export type ProvisionerJobStatus = Schemas["ProvisionerJobStatus"];
+export type QuietHours = Schemas["UserQuietHoursScheduleResponse"];
 export type SlimRole = Schemas["SlimRole"];
 export type SshConfig = Schemas["SshConfigResponse"];
 export type Template = Schemas["Template"];

@@ -60,6 +60,7 @@ export const urls = {
   profile: () => api(["users", "me", "profile"]),
   password: () => api(["users", "me", "password"]),
   appearance: () => api(["users", "me", "appearance"]),
+  quietHours: () => api(["users", "me", "quiet-hours"]),
   gitSshKey: () => api(["users", "me", "gitsshkey"]),
   sessionKeys: () => api(["users", "me", "keys"]),
   tokens: (expired?: boolean) =>

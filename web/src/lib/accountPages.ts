@@ -7,6 +7,7 @@ import {
   FileKey2,
   KeyRound,
   type LucideIcon,
+  Moon,
   Palette,
   ShieldCheck,
 } from "lucide-react";
@@ -22,6 +23,7 @@ export const ACCOUNT_PAGES: readonly AccountPage[] = [
   { to: "/settings/account", icon: CircleUserRound, word: "profile" },
   { to: "/settings/security", icon: ShieldCheck, word: "security" },
   { to: "/settings/appearance", icon: Palette, word: "appearance" },
+  { to: "/settings/schedule", icon: Moon, word: "schedule" },
   { to: "/settings/tokens", icon: KeyRound, word: "tokens" },
   { to: "/settings/ssh-keys", icon: FileKey2, word: "sshKey" },
   { to: "/settings/notifications", icon: Bell, word: "notifications" },

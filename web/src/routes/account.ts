@@ -5,6 +5,7 @@ import {
   appearanceQuery,
   notificationPreferencesQuery,
   notificationTemplatesQuery,
+  quietHoursQuery,
   sshKeyQuery,
   tokensQuery,
 } from "@/api/accountQueries";
@@ -43,6 +44,15 @@ const appearanceRoute = createRoute({
     void context.queryClient.prefetchQuery(appearanceQuery);
   },
   component: lazyRouteComponent(() => import("@/pages/account/Appearance"), "Appearance"),
+});
+
+const scheduleRoute = createRoute({
+  getParentRoute: () => accountRoute,
+  path: "/schedule",
+  loader: ({ context }) => {
+    void context.queryClient.prefetchQuery(quietHoursQuery);
+  },
+  component: lazyRouteComponent(() => import("@/pages/account/Schedule"), "Schedule"),
 });
 
 const tokensRoute = createRoute({
@@ -84,6 +94,7 @@ export const accountPages = [
   profileRoute,
   securityRoute,
   appearanceRoute,
+  scheduleRoute,
   tokensRoute.addChildren([newTokenRoute]),
   sshKeyRoute,
   notificationsRoute,

@@ -305,7 +305,12 @@ async fn try_store(shop: &Shop, claim: Claim, done: &Done) -> coder_store::Resul
                 .job_complete_dry_run(claim, resources, timings, now)
                 .await
         }
-        Done::Build(build, result) => store.job_complete_build(claim, *build, result, now).await,
+        Done::Build(build, result) => {
+            let stop_by = shop.app.build_stop_by(*build, now).await?;
+            store
+                .job_complete_build(claim, *build, result, stop_by, now)
+                .await
+        }
         Done::Failed(failure) => store.job_fail(claim, failure, &[], now).await,
         Done::ImportFailed(version, read, failure) => {
             store

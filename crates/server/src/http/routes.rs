@@ -72,6 +72,10 @@ fn people() -> Router<App> {
             "/users/{user}/appearance",
             get(users::appearance).put(users::set_appearance),
         )
+        .route(
+            "/users/{user}/quiet-hours",
+            get(users::quiet_hours).put(users::set_quiet_hours),
+        )
         .route("/users/{user}/login-type", get(users::login_type))
         .route(
             "/users/{user}/gitsshkey",

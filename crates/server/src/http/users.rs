@@ -202,6 +202,27 @@ pub async fn set_appearance(
         .map(ok)
 }
 
+/// When a user's quiet hours begin.
+pub async fn quiet_hours(
+    State(app): State<App>,
+    caller: Caller,
+    UserPath(row): UserPath,
+) -> Result<Reply<wire::UserQuietHoursScheduleResponse>, Fail> {
+    app.user_quiet_hours(&caller, &row).await.map(ok)
+}
+
+/// Sets when a user's quiet hours begin.
+pub async fn set_quiet_hours(
+    State(app): State<App>,
+    caller: Caller,
+    UserPath(row): UserPath,
+    Body(request): Body<wire::UpdateUserQuietHoursScheduleRequest>,
+) -> Result<Reply<wire::UserQuietHoursScheduleResponse>, Fail> {
+    app.user_set_quiet_hours(&caller, &row, request)
+        .await
+        .map(ok)
+}
+
 /// How a user signs in.
 pub async fn login_type(UserPath(row): UserPath) -> Reply<wire::UserLoginType> {
     ok(wire::UserLoginType {

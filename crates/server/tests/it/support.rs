@@ -354,8 +354,12 @@ impl<'a> Worker<'a> {
     /// Ends a build that was claimed.
     pub async fn end(&self, job: &JobRow, result: &BuildResult) {
         let build = BuildId(uuid_of(job, "workspace_build_id"));
-        let store = &self.made.server.app.store;
-        let ended = store.job_complete_build(self.claim_on(job), build, result, chrono::Utc::now());
+        let (app, now) = (&self.made.server.app, chrono::Utc::now());
+        let stop_by = app.build_stop_by(build, now).await.unwrap();
+        let claim = self.claim_on(job);
+        let ended = app
+            .store
+            .job_complete_build(claim, build, result, stop_by, now);
         assert!(ended.await.unwrap());
     }
 

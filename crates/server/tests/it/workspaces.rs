@@ -157,6 +157,116 @@ async fn check_091_to_093_and_102_schedule_ttl_deadline_and_use() {
 }
 
 #[tokio::test]
+async fn a_template_may_demand_that_workspaces_stop_in_their_owners_quiet_hours() {
+    let server = TestServer::start().await;
+    let made = Made::new(&server).await;
+    let worker = Worker::new(&made).await;
+    let template = worker.template("t", vec![]).await;
+    let hours = "/api/v2/users/me/quiet-hours";
+    let default = made.get(hours).await;
+    assert_eq!(default["raw_schedule"], "CRON_TZ=UTC 0 0 * * *");
+    assert_eq!(default["user_set"], false);
+    let set = |schedule: &'static str| made.call("PUT", hours, json!({"schedule": schedule}));
+    let weekly = set("CRON_TZ=UTC 0 0 * * 1").await;
+    assert_eq!(weekly.status, 400, "{weekly:?}");
+    assert_eq!(weekly.fields(), ["schedule"]);
+    let own = set("CRON_TZ=Asia/Tokyo 30 3 * * *").await;
+    assert_eq!(own.status, 200, "{own:?}");
+    let own = made.get(hours).await;
+    assert_eq!(
+        (&own["user_set"], &own["user_can_set"]),
+        (&json!(true), &json!(true))
+    );
+    assert_eq!(
+        (&own["time"], &own["timezone"]),
+        (&json!("03:30"), &json!("Asia/Tokyo"))
+    );
+    let next = own["next"].as_str().unwrap();
+    assert!(next.ends_with("T03:30:00+09:00"), "{next}");
+    let bob = server.member(&made.token, "bob").await;
+    let me = made.get("/api/v2/users/me").await;
+    let others = format!("/api/v2/users/{}/quiet-hours", id(&me));
+    // Whoever may not see a user is told that there is none.
+    assert_eq!(server.get(&bob, &others).await.status, 400);
+
+    // Without a demand nothing limits the deadline.
+    let free = worker
+        .running(&made.token, &template, "free", agent().0)
+        .await;
+    assert!(free["latest_build"]["max_deadline"].is_null());
+
+    let path = format!("/api/v2/templates/{template}");
+    let every_day = [
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+    ];
+    let demand = json!({"autostop_requirement": {"days_of_week": every_day, "weeks": 1}});
+    assert_eq!(made.call("PATCH", &path, demand).await.status, 200);
+    let before = chrono::Utc::now();
+    let workspace = worker.running(&made.token, &template, "w", agent().0).await;
+    let time = |value: &Value| -> chrono::DateTime<chrono::Utc> {
+        value.as_str().unwrap().parse().unwrap()
+    };
+    let stop = time(&workspace["latest_build"]["max_deadline"]);
+    let tokyo = chrono::FixedOffset::east_opt(9 * 3600).unwrap();
+    let local = stop.with_timezone(&tokyo);
+    assert_eq!(local.format("%H:%M:%S").to_string(), "03:30:00");
+    let ahead = stop - before;
+    assert!(
+        ahead >= chrono::Duration::hours(1)
+            && ahead <= chrono::Duration::hours(25) + chrono::Duration::minutes(1)
+    );
+    let deadline = time(&workspace["latest_build"]["deadline"]);
+    assert!(deadline <= stop);
+
+    let extend = format!("/api/v2/workspaces/{}/extend", id(&workspace));
+    let later = json!({"deadline": stop + chrono::Duration::minutes(1)});
+    assert_eq!(made.call("PUT", &extend, later).await.status, 400);
+
+    // An empty schedule is the deployment's again.
+    assert_eq!(set("").await.status, 200);
+    assert_eq!(made.get(hours).await["user_set"], false);
+}
+
+#[tokio::test]
+async fn a_new_time_until_dormancy_may_reach_what_is_there() {
+    let server = TestServer::start().await;
+    let made = Made::new(&server).await;
+    let worker = Worker::new(&made).await;
+    let template = worker.template("t", vec![]).await;
+    let workspace = worker.running(&made.token, &template, "w", agent().0).await;
+    let of_workspace = format!("/api/v2/workspaces/{}", id(&workspace));
+    let dormant = json!({"dormant": true});
+    let asleep = made
+        .call("PUT", &format!("{of_workspace}/dormant"), dormant)
+        .await;
+    assert_eq!(asleep.status, 200, "{asleep:?}");
+    assert!(made.get(&of_workspace).await["deleting_at"].is_null());
+
+    let path = format!("/api/v2/templates/{template}");
+    let day = 86_400_000;
+    let change = json!({
+        "time_til_dormant_autodelete_ms": 7 * day,
+        "update_workspace_dormant_at": true,
+    });
+    let changed = made.call("PATCH", &path, change).await;
+    assert_eq!(changed.status, 200, "{changed:?}");
+    let now = made.get(&of_workspace).await;
+    let time = |key: &str| -> chrono::DateTime<chrono::Utc> {
+        now[key].as_str().unwrap().parse().unwrap()
+    };
+    assert_eq!(
+        time("deleting_at") - time("dormant_at"),
+        chrono::Duration::days(7)
+    );
+}
+
+#[tokio::test]
 async fn check_094_to_096_sleep_favourites_and_names() {
     let server = TestServer::start().await;
     let made = Made::new(&server).await;

@@ -81,6 +81,7 @@ pub async fn running() -> Running {
                 },
                 BuildId(build),
                 &result,
+                None,
                 at(10)
             )
             .await

@@ -106,6 +106,7 @@ async fn a_finished_start_leaves_resources_a_deadline_and_no_secret_in_the_clear
                 },
                 BuildId(build),
                 &result,
+                None,
                 at(10)
             )
             .await
@@ -190,6 +191,7 @@ async fn an_agent_that_lives_on_signs_in_for_the_newer_build_only() {
                     },
                     BuildId(build),
                     &result,
+                    None,
                     at(10)
                 )
                 .await
@@ -241,6 +243,7 @@ async fn a_failed_build_keeps_the_state_and_a_deleted_workspace_is_deleted() {
                 },
                 BuildId(build),
                 &failed,
+                None,
                 at(5)
             )
             .await
@@ -270,6 +273,7 @@ async fn a_failed_build_keeps_the_state_and_a_deleted_workspace_is_deleted() {
                 },
                 BuildId(build),
                 &done,
+                None,
                 at(7)
             )
             .await

@@ -479,6 +479,7 @@ async fn lists_name_what_surrounds_a_job_and_say_what_daemons_do() {
             },
             BuildId(build),
             &BuildResult::default(),
+            None,
             at(4),
         )
         .await

@@ -82,8 +82,8 @@ export const workspacePage = {
     activity: (time: string) => `While you work, the stop moves ${time} ahead.`,
     required: (days: string, weeks: number) =>
       weeks > 1
-        ? `The template stops workspaces on ${days} every ${n.format(weeks)} weeks.`
-        : `The template stops workspaces on ${days} every week.`,
+        ? `The template stops workspaces on ${days} every ${n.format(weeks)} weeks, when their owner’s quiet hours begin.`
+        : `The template stops workspaces on ${days} every week, when their owner’s quiet hours begin.`,
     outcome: {
       startsAt: (days: string, time: string, zone: string) => `Starts ${days} at ${time} (${zone})`,
       everyDay: "every day",

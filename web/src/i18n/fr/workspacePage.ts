@@ -73,7 +73,8 @@ export const workspacePage: Catalogue["workspacePage"] = {
     noDay: "Choisissez au moins un jour.",
     time: "Heure",
     zone: "Fuseau horaire",
-    daysAllowed: (days) => `Le modèle ne permet le démarrage automatique que ces jours : ${days}.`,
+    daysAllowed: (days) =>
+      `Le modèle ne permet le démarrage automatique que ces jours : ${days}, au début des heures calmes de leur propriétaire.`,
     custom:
       "Cette planification en dit plus que le formulaire. Elle reste telle quelle tant que vous n’en enregistrez pas une autre.",
     replaceCustom: "Composer une planification avec le formulaire",
@@ -86,8 +87,8 @@ export const workspacePage: Catalogue["workspacePage"] = {
     activity: (time) => `Tant que vous travaillez, l’arrêt recule de ${time}.`,
     required: (days, weeks) =>
       weeks > 1
-        ? `Le modèle arrête les espaces de travail toutes les ${n.format(weeks)} semaines, ces jours : ${days}.`
-        : `Le modèle arrête les espaces de travail chaque semaine, ces jours : ${days}.`,
+        ? `Le modèle arrête les espaces de travail toutes les ${n.format(weeks)} semaines, ces jours : ${days}, au début des heures calmes de leur propriétaire.`
+        : `Le modèle arrête les espaces de travail chaque semaine, ces jours : ${days}, au début des heures calmes de leur propriétaire.`,
     outcome: {
       startsAt: (days, time, zone) => `Démarre ${days} à ${time} (${zone})`,
       everyDay: "tous les jours",

@@ -2,6 +2,7 @@
 
 use super::{OPTIONS, Opt, OptionError, Resolved};
 use crate::config::{AgentLabel, Config, RateLimits, Tls};
+use coder_model::quiet_hours::BadQuietHours;
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
@@ -269,6 +270,13 @@ pub fn launch(resolved: &Resolved) -> Result<Launch, OptionError> {
     config.workspaces.allow_renames = read.flag("allow-workspace-renames")?;
     config.workspaces.autobuild_interval = read.duration("autobuild-poll-interval")?;
     config.workspaces.disable_owner_access = read.flag("disable-owner-workspace-access")?;
+    config.workspaces.default_quiet_hours = read
+        .text("default-quiet-hours-schedule")
+        .parse()
+        .map_err(|problem: BadQuietHours| {
+            read.bad("default-quiet-hours-schedule", problem.to_string())
+        })?;
+    config.workspaces.allow_custom_quiet_hours = read.flag("allow-custom-quiet-hours")?;
 
     config.ssh.hostname_prefix = read.text("ssh-hostname-prefix");
     config.ssh.hostname_suffix = read.text("workspace-hostname-suffix");
