@@ -1,0 +1,5 @@
+//! What the tests start: one file for each.
+
+pub mod fake;
+pub mod registry;
+pub mod token_server;
