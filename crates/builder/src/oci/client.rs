@@ -52,7 +52,7 @@ impl Default for Options {
 /// Connections to registries; cheap to clone, and to be shared.
 #[derive(Clone)]
 pub struct Client {
-    http: Arc<Http>,
+    pub(super) http: Arc<Http>,
     realms: Arc<[(String, String)]>,
 }
 

@@ -38,6 +38,7 @@ pub enum Credentials {
 #[derive(Debug, Clone, Default)]
 pub struct Keychain {
     given: Option<Credentials>,
+    named: Vec<(String, Credentials)>,
     config: Option<Arc<DockerConfig>>,
 }
 
@@ -51,16 +52,22 @@ impl Keychain {
     pub fn given(credentials: Credentials) -> Self {
         Self {
             given: Some(credentials),
-            config: None,
+            ..Self::default()
         }
     }
 
     /// What Docker's configuration has for a registry.
     pub fn docker(config: Arc<DockerConfig>) -> Self {
         Self {
-            given: None,
             config: Some(config),
+            ..Self::default()
         }
+    }
+
+    /// With credentials for one registry, which count before Docker's configuration.
+    pub fn with(mut self, registry: &str, credentials: Credentials) -> Self {
+        self.named.push((normal(registry), credentials));
+        self
     }
 
     /// The credentials for the first of these names of a registry that has some.
@@ -68,11 +75,14 @@ impl Keychain {
         if let Some(given) = &self.given {
             return Ok(Some(given.clone()));
         }
-        let Some(config) = &self.config else {
-            return Ok(None);
-        };
         for key in keys {
-            if let Some(found) = config.find(key).await? {
+            let mut named = self.named.iter();
+            if let Some((_, found)) = named.find(|(registry, _)| *registry == normal(key)) {
+                return Ok(Some(found.clone()));
+            }
+            if let Some(config) = &self.config
+                && let Some(found) = config.find(key).await?
+            {
                 return Ok(Some(found));
             }
         }
@@ -358,6 +368,14 @@ mod tests {
         assert_eq!(find(config, &["empty.test"]).await, None);
         assert_eq!(find(config, &["r.test"]).await, None);
         assert_eq!(find("{\"auths\":null}", &["r.test"]).await, None);
+    }
+
+    #[tokio::test]
+    async fn credentials_for_one_registry_are_for_no_other() {
+        let chain = Keychain::anonymous().with("https://r.test/v2/", basic("u", "p"));
+        let find = async |key: &str| chain.find(&[key.to_owned()]).await.unwrap();
+        assert_eq!(find("r.test").await, Some(basic("u", "p")));
+        assert_eq!(find("other.test").await, None);
     }
 
     #[tokio::test]

@@ -1,16 +1,18 @@
 //! Reading from a registry: manifests, images, blobs, tags (OCI distribution specification, "Pull").
 
 use bytes::Bytes;
+use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CONTENT_TYPE, LINK};
 use hyper::{Method, StatusCode};
 use serde::Deserialize;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use url::Url;
 
-use super::client::{Repository, header};
+use super::client::{Client, Repository, header};
 use super::config::ImageConfig;
 use super::digest::{Digest, Hasher};
 use super::error::Error;
+use super::http::{Call, Http, host, origin};
 use super::manifest::{self, MAX_DOCUMENT_BYTES, Manifest, Platform, ReadManifest};
 
 /// The most pages of tags that are read.
@@ -38,6 +40,69 @@ pub struct Image {
     pub manifest: manifest::ImageManifest,
     /// Its configuration.
     pub config: ImageConfig,
+}
+
+impl Client {
+    /// Writes a file on the web, which is asked for without credentials, and says its digest.
+    pub async fn file_to(
+        &self,
+        url: &Url,
+        limit: u64,
+        out: &mut (impl AsyncWrite + Unpin),
+    ) -> Result<Digest, Error> {
+        // What is behind a question mark may be a secret.
+        let what = format!("{}{}", origin(url), url.path());
+        let refused = |reason| Error::Redirect {
+            registry: host(url),
+            to: origin(url),
+            reason,
+        };
+        self.http.check_scheme(url).map_err(refused)?;
+        let call = Call::new(Method::GET, url.clone());
+        let response = self.http.send(&call).await?;
+        match response.status() {
+            StatusCode::OK => {}
+            StatusCode::NOT_FOUND => return Err(Error::NotFound { what }),
+            status => {
+                return Err(Error::Status {
+                    registry: host(url),
+                    status: status.as_u16(),
+                    code: None,
+                    method: call.method.to_string(),
+                    what,
+                });
+            }
+        }
+        let body = response.into_body();
+        Ok(copy(&self.http, &call, body, limit, &what, out).await?.0)
+    }
+}
+
+/// Writes a body part by part; says its digest and size.
+async fn copy(
+    http: &Http,
+    call: &Call,
+    mut body: Incoming,
+    limit: u64,
+    what: &str,
+    out: &mut (impl AsyncWrite + Unpin),
+) -> Result<(Digest, u64), Error> {
+    let mut hasher = Hasher::default();
+    let mut size = 0;
+    while let Some(part) = http.part(&call.url, &mut body).await? {
+        size += part.len() as u64;
+        let what = || what.to_owned();
+        if size > limit {
+            return Err(Error::TooLarge {
+                what: what(),
+                limit,
+            });
+        }
+        hasher.update(&part);
+        let written = out.write_all(&part).await;
+        written.map_err(|io| Error::Write { what: what(), io })?;
+    }
+    Ok((hasher.finish(), size))
 }
 
 impl Repository {
@@ -149,23 +214,10 @@ impl Repository {
         if response.status() != StatusCode::OK {
             return Err(self.failed(&call, response, &what).await);
         }
-        let mut body = response.into_body();
-        let mut hasher = Hasher::default();
-        let mut size = 0;
-        while let Some(part) = self.http.part(&call.url, &mut body).await? {
-            size += part.len() as u64;
-            if size > limit {
-                return Err(Error::TooLarge { what, limit });
-            }
-            hasher.update(&part);
-            let written = out.write_all(&part).await;
-            written.map_err(|io| Error::Write {
-                what: what.clone(),
-                io,
-            })?;
-        }
-        check_digest(&what, digest.clone(), hasher.finish())?;
-        Ok(size)
+        let body = response.into_body();
+        let copied = copy(&self.http, &call, body, limit, &what, out).await?;
+        check_digest(&what, digest.clone(), copied.0)?;
+        Ok(copied.1)
     }
 
     /// All tags, page by page, in the registry's order.

@@ -496,3 +496,18 @@ async fn a_helper_program_of_docker_gives_the_password() {
     let known = repository(&registry.host, "app", Keychain::docker(Arc::new(config)));
     push_image(&known, "1", CONFIG).await;
 }
+
+#[tokio::test]
+async fn a_registry_with_a_certificate_of_a_private_authority_is_trusted_when_it_is_given() {
+    let fake = Fake::start_tls(|_| answer(404, &[], "")).await;
+    let options = Options {
+        extra_roots: vec![fake.certificate.clone().unwrap()],
+        ..Options::default()
+    };
+    for (options, trusted) in [(options, true), (Options::default(), false)] {
+        let location = Location::read(&fake.host, "app", &options.insecure).unwrap();
+        let client = Client::new(&options).unwrap();
+        let found = client.repository(location, Keychain::anonymous());
+        assert_eq!(found.resolve("1").await.is_ok(), trusted);
+    }
+}

@@ -8,6 +8,10 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::TlsAcceptor;
+
+type Answers = dyn Fn(&Asked) -> Response<Full<Bytes>> + Send + Sync;
 
 /// What was asked: method, path with query, and the header `Authorization`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,8 +22,10 @@ pub struct Asked {
 }
 
 pub struct Fake {
-    /// `127.0.0.1` and the port.
+    /// `127.0.0.1` and the port; with TLS `localhost` and the port.
     pub host: String,
+    /// With TLS, the certificate to trust.
+    pub certificate: Option<CertificateDer<'static>>,
     asked: Arc<Mutex<Vec<Asked>>>,
     task: tokio::task::JoinHandle<()>,
 }
@@ -40,14 +46,38 @@ impl Fake {
     pub async fn start(
         answers: impl Fn(&Asked) -> Response<Full<Bytes>> + Send + Sync + 'static,
     ) -> Self {
+        Self::run(Arc::new(answers), None).await
+    }
+
+    pub async fn start_tls(
+        answers: impl Fn(&Asked) -> Response<Full<Bytes>> + Send + Sync + 'static,
+    ) -> Self {
+        let key = rcgen::KeyPair::generate().unwrap();
+        let names = vec!["localhost".to_owned()];
+        let parameters = rcgen::CertificateParams::new(names).unwrap();
+        let certificate = parameters.self_signed(&key).unwrap().der().clone();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+        let config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.clone()], key)
+            .unwrap();
+        let mut fake = Self::run(Arc::new(answers), Some(Arc::new(config).into())).await;
+        fake.host = fake.host.replace("127.0.0.1", "localhost");
+        fake.certificate = Some(certificate);
+        fake
+    }
+
+    async fn run(answers: Arc<Answers>, tls: Option<TlsAcceptor>) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let host = listener.local_addr().unwrap().to_string();
         let asked = Arc::<Mutex<Vec<Asked>>>::default();
-        let answers = Arc::new(answers);
         let log = asked.clone();
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (answers, log) = (answers.clone(), log.clone());
+                let (answers, log, tls) = (answers.clone(), log.clone(), tls.clone());
                 let service = service_fn(move |request: Request<Incoming>| {
                     let header = request.headers().get("authorization");
                     let asked = Asked {
@@ -59,11 +89,27 @@ impl Fake {
                     log.lock().unwrap().push(asked);
                     async move { Ok::<_, std::convert::Infallible>(answer) }
                 });
-                let http = hyper::server::conn::http1::Builder::new();
-                tokio::spawn(http.serve_connection(TokioIo::new(stream), service));
+                tokio::spawn(async move {
+                    let http = hyper::server::conn::http1::Builder::new();
+                    // Clients hang up as they like.
+                    match tls {
+                        None => drop(http.serve_connection(TokioIo::new(stream), service).await),
+                        Some(tls) => {
+                            if let Ok(stream) = tls.accept(stream).await {
+                                drop(http.serve_connection(TokioIo::new(stream), service).await);
+                            }
+                        }
+                    }
+                });
             }
         });
-        Self { host, asked, task }
+        let certificate = None;
+        Self {
+            host,
+            certificate,
+            asked,
+            task,
+        }
     }
 
     /// All that was asked so far.
