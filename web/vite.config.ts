@@ -3,6 +3,7 @@ import react from "@vitejs/plugin-react";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 import { compress } from "./build/compress.ts";
+import { iconFiles } from "./build/icons.ts";
 
 const dist = fileURLToPath(new URL("dist", import.meta.url));
 const server = process.env.CODER_DEV_SERVER ?? "http://127.0.0.1:3000";
@@ -19,7 +20,7 @@ function devMarks(): Plugin {
 }
 
 export default defineConfig({
-  plugins: [react(), devMarks(), compress(dist)],
+  plugins: [react(), devMarks(), iconFiles(), compress(dist)],
   resolve: { alias: { "@": fileURLToPath(new URL("src", import.meta.url)) } },
   html: { cspNonce: "@CSP_NONCE@" },
   build: {
@@ -41,9 +42,9 @@ export default defineConfig({
       },
     },
   },
-  test: { include: ["src/**/*.test.ts"] },
+  test: { include: ["src/**/*.test.ts", "build/**/*.test.ts"] },
   server: {
     headers: { "Set-Cookie": `csrf_token=${DEV_CSRF}; Path=/; SameSite=Lax` },
-    proxy: { "/api": { target: server, ws: true } },
+    proxy: { "/api": { target: server, ws: true }, "/icon": server },
   },
 });

@@ -2,6 +2,7 @@
 
 import type { LucideIcon } from "lucide-react";
 import { useState } from "react";
+import { emojiOf } from "@/lib/emoji";
 import { imageSource } from "@/lib/readme";
 import "./icon.css";
 
@@ -15,6 +16,14 @@ interface Props {
 
 export function Icon({ icon, fallback: Fallback, size = 20 }: Props) {
   const [broken, setBroken] = useState("");
+  const emoji = emojiOf(icon);
+  if (emoji) {
+    return (
+      <span className="icon icon-emoji" aria-hidden style={{ fontSize: size * 0.8, width: size }}>
+        {emoji}
+      </span>
+    );
+  }
   const source = imageSource(icon, window.location.origin);
   if (source && broken !== icon) {
     return (

@@ -23,6 +23,9 @@ const HASHED: &str = "assets/";
 const CSRF_MARK: &str = "@CSRF_TOKEN@";
 const NONCE_MARK: &str = "@CSP_NONCE@";
 
+/// Pictures that templates and apps name, as in stock.
+const ICONS: &str = "icon/";
+
 /// First segments of paths that belong to the server, whether or not a route is there.
 const RESERVED: &[&str] = &[
     "api",
@@ -32,7 +35,6 @@ const RESERVED: &[&str] = &[
     "scim",
     "oauth2",
     ".well-known",
-    "icon",
     "emojis",
     "swagger",
     "healthz",
@@ -59,6 +61,12 @@ fn find(name: &str) -> Option<&'static File> {
         .and_then(|at| FILES.get(at))
 }
 
+/// The picture of a name. All of ours are SVG, whatever ending the name has.
+fn icon(name: &str) -> Option<&'static File> {
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    find(&format!("{ICONS}{stem}.svg"))
+}
+
 /// Answers for a path that no route has: a file, or the page that starts the UI and reads the path itself. `None` when
 /// the path is the server's own.
 pub(super) fn answer(app: &App, request: &Request) -> Option<Response> {
@@ -76,6 +84,9 @@ pub(super) fn answer(app: &App, request: &Request) -> Option<Response> {
     }
     if path.starts_with(HASHED) {
         return None;
+    }
+    if let Some(name) = path.strip_prefix(ICONS) {
+        return icon(name).map(|file| file_response(file, headers));
     }
     match find(INDEX) {
         Some(index) => Some(start_page(app, index, headers)),

@@ -60,6 +60,26 @@ async fn check_009_pages_start_the_ui_and_the_servers_own_paths_never_do() {
 }
 
 #[tokio::test]
+async fn the_pictures_that_templates_name_are_there() {
+    let server = TestServer::start().await;
+    let get = |path: &'static str| server.send("GET", path, &[], None);
+    for path in ["/icon/docker.svg", "/icon/k8s.png", "/icon/code.svg"] {
+        let icon = get(path).await;
+        assert_eq!(icon.status, 200, "{path}: build the web UI first");
+        assert_eq!(icon.headers["content-type"], "image/svg+xml", "{path}");
+        assert!(icon.body.starts_with(b"<svg "), "{path}");
+    }
+    for path in [
+        "/icon/nope.svg",
+        "/icon/",
+        "/icon/../index.html",
+        "/emojis/1f4e6.png",
+    ] {
+        assert_eq!(get(path).await.status, 404, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn check_044_a_page_carries_the_token_that_lets_its_cookie_change_things() {
     let server = TestServer::start().await;
     let session = server.owner().await;
