@@ -6,13 +6,14 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 
-use crate::{codegen_proto, codegen_tfplugin};
+use crate::{codegen_builder, codegen_proto, codegen_tfplugin};
 
 /// Writes code generated from below the first path (the repository) into the second.
 type Generate = fn(&Path, &Path) -> anyhow::Result<()>;
 
 /// Each generator and the directory that is wholly its own.
-const GENERATORS: [(&str, Generate); 2] = [
+const GENERATORS: [(&str, Generate); 3] = [
+    ("crates/builder/src/gen", codegen_builder::run),
     ("crates/proto/src/gen", codegen_proto::run),
     ("crates/tfplugin/src/gen", codegen_tfplugin::run),
 ];

@@ -7,6 +7,7 @@
 
 mod bench;
 mod codegen;
+mod codegen_builder;
 mod codegen_openapi;
 mod codegen_proto;
 mod codegen_tfplugin;

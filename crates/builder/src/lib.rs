@@ -2,11 +2,15 @@
 //!
 //! | module | what it is for |
 //! |---|---|
+//! | [`buildkit`] | a client of BuildKit's gRPC API: sessions, solves, progress |
 //! | [`features`] | Features: fetching, order, lockfile, the store |
+//! | [`image`] | from a project and its Features to one image, pushed once |
 //! | [`oci`] | registries: images, blobs, credentials |
 //! | [`secret`] | texts that are never shown |
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod buildkit;
 pub mod features;
+pub mod image;
 pub mod oci;
 pub mod secret;

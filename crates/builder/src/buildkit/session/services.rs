@@ -1,0 +1,61 @@
+//! The small services of a session: credentials, secrets and whether we are still there.
+
+use std::sync::Arc;
+
+use tonic::{Request, Response, Status};
+
+use super::super::wire::grpc::health::v1 as health;
+use super::super::wire::moby::buildkit::secrets::v1 as secrets;
+use super::super::wire::moby::filesync::v1 as filesync;
+use super::Offer;
+
+/// Gives credentials of registries.
+pub(super) struct Logins(pub(super) Arc<Offer>);
+
+#[tonic::async_trait]
+impl filesync::auth_server::Auth for Logins {
+    async fn credentials(
+        &self,
+        request: Request<filesync::CredentialsRequest>,
+    ) -> Result<Response<filesync::CredentialsResponse>, Status> {
+        let login = (self.0.logins)(request.into_inner().host).await;
+        // Without credentials BuildKit calls the registry as nobody.
+        let answer = login.map(|login| filesync::CredentialsResponse {
+            username: login.user,
+            secret: login.password.reveal().to_owned(),
+        });
+        Ok(Response::new(answer.unwrap_or_default()))
+    }
+}
+
+/// Gives secrets.
+pub(super) struct Secrets(pub(super) Arc<Offer>);
+
+#[tonic::async_trait]
+impl secrets::secrets_server::Secrets for Secrets {
+    async fn get_secret(
+        &self,
+        request: Request<secrets::GetSecretRequest>,
+    ) -> Result<Response<secrets::GetSecretResponse>, Status> {
+        let id = request.into_inner().id;
+        let secret = self.0.secrets.get(&id);
+        let secret = secret
+            .ok_or_else(|| Status::not_found(format!("the build was given no secret `{id}`")))?;
+        let data = secret.reveal().as_bytes().to_vec();
+        Ok(Response::new(secrets::GetSecretResponse { data }))
+    }
+}
+
+/// Says that the session is alive.
+pub(super) struct Health;
+
+#[tonic::async_trait]
+impl health::health_server::Health for Health {
+    async fn check(
+        &self,
+        _: Request<health::HealthCheckRequest>,
+    ) -> Result<Response<health::HealthCheckResponse>, Status> {
+        let status = health::health_check_response::ServingStatus::Serving as i32;
+        Ok(Response::new(health::HealthCheckResponse { status }))
+    }
+}

@@ -1,0 +1,105 @@
+//! What a build is asked for, and what it answers.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::path::PathBuf;
+
+use coder_devcontainer::feature::order::Plan;
+use coder_devcontainer::project::Project;
+use coder_devcontainer::repository::Repository;
+
+use super::Account;
+use crate::buildkit::Cache;
+use crate::buildkit::session::Logins;
+use crate::secret::Secret;
+
+/// What is to be built.
+#[derive(Clone)]
+pub struct BuildRequest<'a> {
+    /// The clone. Nothing outside it is read.
+    pub repository: &'a Repository,
+    /// The configuration.
+    pub project: &'a Project,
+    /// Its Features.
+    pub features: FeatureFiles<'a>,
+    /// What variables of Compose files see.
+    pub compose_env: &'a BTreeMap<String, String>,
+    /// The names under which the image is pushed, such as `registry.example/team/app:main`; at least one.
+    pub names: Vec<String>,
+    /// Whether the registry of the names is spoken to without TLS.
+    pub insecure: bool,
+    /// What is built for, `os/arch` or `os/arch/variant`; empty for BuildKit's own.
+    pub platforms: Vec<String>,
+    /// Whether nothing is taken from the cache.
+    pub no_cache: bool,
+    /// Where layers are taken from, besides what the configuration names.
+    pub cache_from: Vec<Cache>,
+    /// Where layers are brought to.
+    pub cache_to: Vec<Cache>,
+    /// Credentials of registries, for base images, cache and push.
+    pub logins: Logins,
+    /// Secrets of the build by their ids: for `RUN --mount=type=secret` and, as files `/run/secrets/<id>`, for Features.
+    pub secrets: BTreeMap<String, BuildSecret>,
+    /// More that is masked in the progress.
+    pub masked: Vec<Secret>,
+    /// More labels, such as `org.opencontainers.image.revision`.
+    pub labels: BTreeMap<String, String>,
+    /// The time of everything in the image, in seconds since 1970: the commit's, so that two builds of it are equal.
+    pub epoch: i64,
+    /// The largest context that is sent, in bytes.
+    pub max_context_bytes: u64,
+}
+
+/// The Features of a build.
+#[derive(Debug, Clone, Copy)]
+pub struct FeatureFiles<'a> {
+    /// Which are installed, in which order.
+    pub plan: &'a Plan,
+    /// Their unpacked folders by [`coder_devcontainer::feature::reference::Reference::key`].
+    pub folders: &'a HashMap<String, PathBuf>,
+}
+
+/// A secret of a build. It is in no layer, no history, no log.
+#[derive(Debug, Clone)]
+pub struct BuildSecret {
+    /// What it is.
+    pub value: Secret,
+    /// The variable that holds it while a Feature is installed, besides its file.
+    pub variable: Option<String>,
+}
+
+impl fmt::Debug for BuildRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BuildRequest")
+            .field("config", &self.project.config_path)
+            .field("names", &self.names)
+            .field("platforms", &self.platforms)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An image that was built and pushed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Built {
+    /// The digest of its manifest; of the index, for several platforms.
+    pub digest: String,
+    /// The names under which it was pushed.
+    pub names: Vec<String>,
+    /// What it is on each platform, in the order of the request.
+    pub platforms: Vec<BuiltPlatform>,
+}
+
+/// An image on one platform.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuiltPlatform {
+    /// The platform.
+    pub platform: String,
+    /// Who runs the container.
+    pub container_user: String,
+    /// Who runs tools and commands.
+    pub remote_user: String,
+    /// The remote user in the image's own files, if it is there.
+    pub account: Option<Account>,
+    /// The labels that were added.
+    pub labels: BTreeMap<String, String>,
+}
