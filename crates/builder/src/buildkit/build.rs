@@ -115,12 +115,12 @@ impl From<BuildError> for Stop {
 }
 
 impl Build {
-    /// Runs a build. `put_together` makes the result; `feature_of` tells which Feature a step installs.
+    /// Runs a build. `put_together` makes the result; `feature_of` tells which Feature a step of this name installs.
     pub async fn run<F>(
         self,
         client: &Client,
         progress: &Progress,
-        feature_of: impl Fn(&str) -> Option<String>,
+        feature_of: impl Fn(&str) -> Option<&str>,
         put_together: impl FnOnce(Gateway) -> F,
     ) -> Result<Pushed, BuildError>
     where

@@ -85,6 +85,8 @@ fn is_connection(status: &Status) -> bool {
         || text.contains("transport error")
         || text.contains("error reading a body from connection")
         || text.contains("h2 protocol error")
+        // A TLS server that does not like our certificate just hangs up.
+        || text == "operation was canceled"
 }
 
 /// The innermost cause, which says the most.
@@ -98,12 +100,12 @@ fn reason(status: &Status) -> String {
     text
 }
 
-/// What a failed build is to its caller. `feature_of` tells which Feature a step installs.
+/// What a failed build is to its caller. `feature_of` tells which Feature a step of this name installs.
 pub(super) fn classify(
     status: &Status,
     client: &Client,
     progress: &Progress,
-    feature_of: impl Fn(&str) -> Option<String>,
+    feature_of: impl Fn(&str) -> Option<&str>,
 ) -> BuildError {
     if is_connection(status) {
         return BuildError::from_status(status, client);
@@ -116,7 +118,7 @@ fn from_text(
     code: Code,
     message: String,
     failed: Option<FailedStep>,
-    feature_of: impl Fn(&str) -> Option<String>,
+    feature_of: impl Fn(&str) -> Option<&str>,
 ) -> BuildError {
     let says = |what: &[&str]| what.iter().any(|what| message.contains(what));
     let denied = [
@@ -160,7 +162,7 @@ fn from_text(
         let about_it = message.contains(&failed.error) || exit_code.is_some();
         if about_it && !failed.name.starts_with("[internal]") {
             return BuildError::Step {
-                feature: feature_of(&failed.step),
+                feature: feature_of(&failed.name).map(str::to_owned),
                 step: failed.name,
                 exit_code,
                 message,
@@ -193,7 +195,7 @@ mod tests {
 
     fn of(message: &str, failed: Option<FailedStep>) -> BuildError {
         from_text(Code::Unknown, message.to_owned(), failed, |step| {
-            (step == "sha256:f").then(|| "./f".to_owned())
+            step.strip_prefix("[1/1] ")
         })
     }
 

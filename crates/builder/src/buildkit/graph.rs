@@ -78,8 +78,8 @@ impl Graph {
         Ok(Self { definition, root })
     }
 
-    /// Adds a program; the root file system is then what it leaves. Gives the vertex's name.
-    pub fn exec(&mut self, exec: &Exec, platform: &Platform, session: &str) -> String {
+    /// Adds a program; the root file system is then what it leaves.
+    pub fn exec(&mut self, exec: &Exec, platform: &Platform, session: &str) {
         let mut inputs = Vec::new();
         let mut input = |input: pb::Input| {
             inputs.push(input);
@@ -141,12 +141,8 @@ impl Graph {
                 secretenv: variables.collect(),
             })),
         };
-        let name = self.add(&op, &exec.name, exec.no_cache);
-        self.root = Some(pb::Input {
-            digest: name.clone(),
-            index: 0,
-        });
-        name
+        let digest = self.add(&op, &exec.name, exec.no_cache);
+        self.root = Some(pb::Input { digest, index: 0 });
     }
 
     /// The graph as BuildKit takes it.
@@ -218,12 +214,12 @@ mod tests {
                 ..Exec::default()
             };
             let platform = "linux/amd64".parse().unwrap();
-            let name = graph.exec(&exec, &platform, "s");
-            (name, graph.finish())
+            graph.exec(&exec, &platform, "s");
+            graph.finish()
         };
-        let (one, definition) = build("a");
-        assert_eq!(one, build("a").0);
-        assert_ne!(one, build("b").0);
+        let definition = build("a");
+        assert_eq!(definition, build("a"));
+        assert_ne!(definition.def, build("b").def);
         assert_eq!(definition.def.len(), 3);
         let again = Graph::on_top_of(Some(definition.clone())).unwrap();
         assert_eq!(again.finish().def, definition.def);

@@ -19,6 +19,8 @@ use crate::buildkit::graph::{Exec, SecretMount};
 const FOLDER: &str = "/tmp/dev-container-features";
 /// What a shell takes for `PATH` when an image has none.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/// How the names of steps begin that install Features.
+const STEP: &str = "[features ";
 /// Finds the users' homes, which an earlier Feature may have made, and runs the Feature's script. It is the same for all.
 const SCRIPT: &str = r#"set -e
 home() {
@@ -36,6 +38,15 @@ export _CONTAINER_USER_HOME _REMOTE_USER_HOME
 chmod +x ./install.sh
 exec ./install.sh
 "#;
+
+/// The Feature, by its reference as written, that a step of this name installs; `None` for other steps.
+pub fn feature_of_step(name: &str) -> Option<&str> {
+    let (count, id) = name.strip_prefix(STEP)?.split_once("] ")?;
+    let (index, all) = count.split_once('/')?;
+    let is_count = index.parse::<usize>().is_ok() && all.parse::<usize>().is_ok();
+    // The frontend names its steps after a stage, with the instruction behind.
+    (is_count && !id.contains(' ')).then_some(id)
+}
 
 /// A Feature that is to be installed.
 #[derive(Debug, Clone)]
@@ -88,7 +99,7 @@ pub(super) fn steps(request: &BuildRequest<'_>) -> Result<Vec<Step>, BuildError>
             files: files.clone(),
             session_folder: format!("feature-{index}"),
             path: format!("{FOLDER}/{}", planned.folder),
-            name: format!("[features {}/{}] {id}", index + 1, plan.len()),
+            name: format!("{STEP}{}/{}] {id}", index + 1, plan.len()),
             container_env: spec.container_env.clone(),
             options,
             user_id: id.clone(),

@@ -20,7 +20,6 @@ mod feature;
 mod request;
 mod source;
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use coder_devcontainer::config::Compat;
@@ -30,6 +29,7 @@ use futures_util::future::try_join_all;
 use tokio::sync::mpsc::UnboundedSender;
 
 pub use account::Account;
+pub use feature::feature_of_step;
 pub use request::{BuildRequest, BuildSecret, Built, BuiltPlatform, FeatureFiles};
 
 use crate::buildkit::build::{Part, Solved, Stop};
@@ -75,21 +75,14 @@ pub async fn build(
         cache_to: request.cache_to.clone(),
         epoch: request.epoch,
     };
-    // Which Feature a vertex of the build installs.
-    let installing: Mutex<HashMap<String, String>> = Mutex::default();
-    let feature_of = |vertex: &str| {
-        let known = installing.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(vertex).cloned()
-    };
     let built = Mutex::new(Vec::new());
     let job = Job {
         request: &request,
         source: &source,
         steps: &steps,
-        installing: &installing,
         progress: &progress,
     };
-    let pushed = plan.run(client, &progress, feature_of, |gateway| async {
+    let pushed = plan.run(client, &progress, feature_of_step, |gateway| async {
         let (solved, platforms) = job.put_together(gateway).await?;
         *built.lock().unwrap_or_else(PoisonError::into_inner) = platforms;
         Ok(solved)
@@ -122,7 +115,6 @@ struct Job<'a> {
     request: &'a BuildRequest<'a>,
     source: &'a Source,
     steps: &'a [feature::Step],
-    installing: &'a Mutex<HashMap<String, String>>,
     progress: &'a Progress,
 }
 
@@ -188,12 +180,7 @@ impl Job<'_> {
                     offline: self.source.offline,
                     ..exec
                 };
-                let vertex = graph.exec(&exec, &platform, gateway.session());
-                let mut installing = self
-                    .installing
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
-                installing.insert(vertex, step.user_id.clone());
+                graph.exec(&exec, &platform, gateway.session());
             }
             part = gateway.build(part, graph, &self.source.cache_from).await?;
         } else {

@@ -1,6 +1,8 @@
 //! What this crate does, with real parts on the other side.
 #![allow(clippy::unwrap_used)]
 
+mod buildkit;
 mod features;
+mod image;
 mod oci;
 mod support;

@@ -368,10 +368,7 @@ mod tests {
         };
         assert_eq!(follow(&["link"]).as_deref(), Some("Dockerfile link"));
         assert_eq!(follow(&["/src/*.rs"]).as_deref(), Some("src/main.rs"));
-        assert_eq!(
-            follow(&["src/out"]).as_deref(),
-            Some("etc etc/passwd src/out")
-        );
+        assert_eq!(follow(&["src/out"]).as_deref(), Some("etc src/out"));
         assert_eq!(follow(&["."]), None);
         symlink("loop", dir.path().join("loop")).unwrap();
         assert_eq!(follow(&["loop"]).as_deref(), Some("loop"));

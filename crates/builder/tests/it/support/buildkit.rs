@@ -1,0 +1,85 @@
+//! A real buildkitd on a free port, with a root of its own, shared by the tests that run at one time.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use coder_builder::buildkit::{Client, Endpoint};
+
+const MISSING: &str =
+    "buildkitd and runc have to be on PATH, and the tests root: `./dev setup` installs them";
+
+pub struct BuildKit {
+    /// `tcp://127.0.0.1:port`
+    pub tcp: String,
+    /// `unix:///…`
+    pub unix: String,
+    child: Child,
+    _dir: tempfile::TempDir,
+}
+
+static SHARED: Mutex<Weak<BuildKit>> = Mutex::new(Weak::new());
+
+impl BuildKit {
+    /// The one that other tests use, or a new one if there is none.
+    pub fn shared() -> Arc<Self> {
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(running) = shared.upgrade() {
+            return running;
+        }
+        let started = Arc::new(Self::start(""));
+        *shared = Arc::downgrade(&started);
+        started
+    }
+
+    /// One with these lines in the section `grpc` of its configuration.
+    pub fn start(grpc: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        let config = format!(
+            "root = {:?}\n[grpc]\naddress = [\"tcp://127.0.0.1:0\", \"unix://{}\"]\n{grpc}\n\
+             [worker.oci]\nenabled = true\n[worker.containerd]\nenabled = false\n",
+            path("root"),
+            path("buildkitd.sock").display(),
+        );
+        std::fs::write(path("buildkitd.toml"), config).unwrap();
+        let mut child = Command::new("buildkitd")
+            .arg("--config")
+            .arg(path("buildkitd.toml"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect(MISSING);
+        // It says where it listens, and goes on to write its log, which somebody has to read.
+        let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut said = Vec::new();
+        let port = log.by_ref().map_while(Result::ok).find_map(|line| {
+            said.push(line.clone());
+            let (_, rest) = line.split_once("running server on 127.0.0.1:")?;
+            Some(rest.trim_end_matches('"').to_owned())
+        });
+        std::thread::spawn(move || log.map_while(Result::ok).for_each(drop));
+        let port = port.unwrap_or_else(|| panic!("{MISSING}; it said {said:?}"));
+        Self {
+            tcp: format!("tcp://127.0.0.1:{port}"),
+            unix: format!("unix://{}", path("buildkitd.sock").display()),
+            child,
+            _dir: dir,
+        }
+    }
+
+    pub fn client(&self) -> Client {
+        Client::new(Endpoint::parse(&self.tcp).unwrap())
+    }
+}
+
+impl Drop for BuildKit {
+    fn drop(&mut self) {
+        // After the first signal it waits for clients, which are us.
+        let pid = self.child.id().to_string();
+        while let Ok(None) = self.child.try_wait() {
+            let _ = Command::new("kill").args(["-TERM", &pid]).status();
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+}
