@@ -14,7 +14,7 @@ const HOMES: [(&str, &[&str]); 5] = [
     ("tokio-postgres", &["coder-store"]),
     ("tokio-postgres-rustls", &["coder-store"]),
     ("deadpool-postgres", &["coder-store"]),
-    ("axum", &["coder-server", "coder-agent"]),
+    ("axum", &["coder-server", "coder-agent", "coder-builder"]),
     ("coder-testkit", &[]),
 ];
 

@@ -4,5 +4,6 @@
 mod buildkit;
 mod features;
 mod image;
+mod git;
 mod oci;
 mod support;

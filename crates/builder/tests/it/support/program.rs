@@ -1,0 +1,42 @@
+//! Programs that tests need: a missing one fails the test with what to install.
+
+use std::net::TcpListener;
+use std::process::{Child, Command};
+
+/// A program that runs until this goes out of scope.
+pub struct Program(Child);
+
+impl Program {
+    /// Starts it.
+    pub fn start(command: &mut Command, package: &str) -> Self {
+        match command.spawn() {
+            Ok(child) => Self(child),
+            Err(error) => panic!("{command:?}: {error}; install the package {package}"),
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        _ = self.0.kill();
+        _ = self.0.wait();
+    }
+}
+
+/// A port that nobody has.
+pub fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// Runs a program to its end and gives its output.
+pub fn output(command: &mut Command, package: &str) -> String {
+    match command.output() {
+        Ok(output) if output.status.success() => String::from_utf8(output.stdout).unwrap(),
+        Ok(output) => {
+            let error = String::from_utf8_lossy(&output.stderr).into_owned();
+            panic!("{command:?}: {error}")
+        }
+        Err(error) => panic!("{command:?}: {error}; install the package {package}"),
+    }
+}
