@@ -271,19 +271,25 @@ async fn folders(
     let work = once
         .into_iter()
         .filter_map(|(key, step)| Some((found.get(&key)?, key, step)));
-    let work = stream::iter(work).map(|(one, key, step)| async move {
-        let folder = fetcher.folder(&step.reference, &one.content).await;
-        let folder = folder.map_err(|source| ResolveFeatures::Fetch {
-            id: step.user_id.clone(),
-            by: None,
-            source: Box::new(source),
-        })?;
-        match folder.join(SCRIPT).is_file() {
-            true => Ok((key, folder)),
-            false => Err(ResolveFeatures::Script {
+    // A list, not a stream with a closure: only so can the compiler see that this may change threads.
+    let work: Vec<_> = work
+        .map(|(one, key, step)| async move {
+            let folder = fetcher.folder(&step.reference, &one.content).await;
+            let folder = folder.map_err(|source| ResolveFeatures::Fetch {
                 id: step.user_id.clone(),
-            }),
-        }
-    });
-    work.buffer_unordered(AT_ONCE).try_collect().await
+                by: None,
+                source: Box::new(source),
+            })?;
+            match folder.join(SCRIPT).is_file() {
+                true => Ok((key, folder)),
+                false => Err(ResolveFeatures::Script {
+                    id: step.user_id.clone(),
+                }),
+            }
+        })
+        .collect();
+    stream::iter(work)
+        .buffer_unordered(AT_ONCE)
+        .try_collect()
+        .await
 }

@@ -39,6 +39,8 @@ pub struct Cloned {
     pub commit: String,
     /// The branch or tag that was asked for, else the one that the remote's HEAD named.
     pub branch: String,
+    /// When the commit was made, in seconds since 1970.
+    pub committed_at: i64,
 }
 
 /// A clone that failed.
@@ -88,8 +90,13 @@ impl Clone<'_> {
             .args([address(self.credential, self.url)]);
         clone.args([target]).run(limit, log).await?;
         let here = || self.git(&home).args(["-C".as_ref(), target.as_os_str()]);
-        let commit = here().args(["rev-parse", "--verify", "HEAD^{commit}"]);
-        let commit = commit.run(limit, log).await?.trim().to_owned();
+        // `%H` is the commit's own digits, whatever the configuration of git says.
+        let show = here().args(["log", "-1", "--format=%H %ct", "HEAD"]);
+        let shown = show.run(limit, log).await?;
+        let mut words = shown.split_whitespace();
+        let commit = words.next().unwrap_or_default().to_owned();
+        let committed_at = words.next().and_then(|time| time.parse().ok());
+        let committed_at = committed_at.unwrap_or_default();
         let branch = match self.branch {
             Some(branch) => branch.to_owned(),
             None => {
@@ -97,7 +104,11 @@ impl Clone<'_> {
                 head.run(limit, log).await?.trim().to_owned()
             }
         };
-        Ok(Cloned { commit, branch })
+        Ok(Cloned {
+            commit,
+            branch,
+            committed_at,
+        })
     }
 
     fn git(&self, home: &Home) -> Run {

@@ -3,8 +3,21 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`config`] | options, from flags, environment and settings file |
+//! | [`app`], [`slots`], [`logs`], [`metrics`] | what requests share |
 //! | [`grammar`], [`schema`] | how texts are written; shapes of JSON, checked and described by one value. Pure |
+//! | [`build`] | from a request to images in a registry |
+//! | [`http`] | routes, handlers, answers |
+//! | [`telemetry`] | lines of the log |
+//! | [`run`] | start and stop |
 
+pub mod app;
+pub mod build;
 pub mod config;
 pub mod grammar;
+pub mod http;
+pub mod logs;
+pub mod metrics;
+pub mod run;
 pub mod schema;
+pub mod slots;
+pub mod telemetry;

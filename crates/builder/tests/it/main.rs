@@ -6,4 +6,5 @@ mod features;
 mod image;
 mod git;
 mod oci;
+mod service;
 mod support;

@@ -10,4 +10,5 @@ pub mod git_ssh;
 pub mod program;
 pub mod registry;
 pub mod scene;
+pub mod service;
 pub mod token_server;

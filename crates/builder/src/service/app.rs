@@ -1,0 +1,144 @@
+//! What all requests share.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::config::Config;
+use super::logs::{self, LogStore};
+use super::metrics::Metrics;
+use super::slots::Slots;
+use crate::buildkit::endpoint::{ReadEndpoint, TlsFiles};
+use crate::buildkit::{self, BuildError, Endpoint};
+use crate::features::Store;
+use crate::features::store::UseStore;
+use crate::oci::{Client, Credentials, DockerConfig, Insecure, Keychain, Options};
+use crate::secret::Secret;
+
+/// How the scratch directories of builds begin.
+pub const SCRATCH_PREFIX: &str = "devcontainer-build-";
+
+/// The folder of Features, below that of temporary files.
+const FEATURES_FOLDER: &str = "devcontainer-builder-features";
+
+/// What all requests share.
+pub struct App {
+    /// The configuration.
+    pub config: Config,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// The output of programs.
+    pub logs: LogStore,
+    /// BuildKit, if it is configured.
+    pub buildkit: Option<buildkit::Client>,
+    /// What was fetched of Features.
+    pub features: Store,
+    /// Registries.
+    pub registries: Client,
+    /// How many builds run.
+    pub slots: Arc<Slots>,
+    /// Where scratch directories are made.
+    pub temporary: PathBuf,
+}
+
+/// Why the service does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartApp {
+    /// The folder of the logs.
+    #[error("make the folder of logs in {folder}")]
+    Logs {
+        /// The folder of temporary files.
+        folder: String,
+        /// Why.
+        #[source]
+        io: io::Error,
+    },
+    /// Where BuildKit is.
+    #[error(transparent)]
+    Buildkit(#[from] ReadEndpoint),
+    /// The folder of Features.
+    #[error(transparent)]
+    Features(#[from] UseStore),
+    /// The client of registries.
+    #[error(transparent)]
+    Registries(#[from] crate::oci::client::SetUp),
+    /// The counters.
+    #[error("set up the metrics")]
+    Metrics(#[from] prometheus::Error),
+}
+
+impl App {
+    /// Makes it. Scratch directories and logs are in `temporary`.
+    pub fn new(config: Config, temporary: PathBuf) -> Result<Self, StartApp> {
+        let folder = temporary.join(logs::FOLDER);
+        let logs = LogStore::open(&folder, config.log_retention);
+        let logs = logs.map_err(|io| StartApp::Logs {
+            folder: temporary.display().to_string(),
+            io,
+        })?;
+        let options = Options {
+            insecure: Insecure::new(config.insecure_registries.iter().cloned()),
+            ..Options::default()
+        };
+        Ok(Self {
+            buildkit: buildkit(&config)?,
+            features: Store::open(&temporary.join(FEATURES_FOLDER))?,
+            metrics: Metrics::new()?,
+            logs,
+            registries: Client::new(&options)?,
+            slots: Slots::new(config.max_concurrent_builds),
+            temporary,
+            config,
+        })
+    }
+
+    /// Whether BuildKit is configured and answers. What is wrong does not say where it is.
+    pub async fn check_buildkit(&self) -> Result<(), String> {
+        let Some(buildkit) = &self.buildkit else {
+            return Err("BUILDKIT_ENDPOINT not configured".to_owned());
+        };
+        match buildkit.probe().await {
+            Ok(_) => Ok(()),
+            Err(BuildError::Connect { reason, .. }) => {
+                Err(format!("BuildKit cannot be reached: {reason}"))
+            }
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// The credentials of a request, else those of Docker's configuration as it is now.
+    pub async fn keychain(&self, given: Option<(String, Secret)>) -> Keychain {
+        if let Some((user, password)) = given {
+            return Keychain::given(Credentials::Basic { user, password });
+        }
+        match DockerConfig::load(&self.config.docker_config).await {
+            Ok(config) => Keychain::docker(Arc::new(config)),
+            Err(error) => {
+                let text = super::http::error::chain(&error);
+                tracing::warn!(
+                    event = "registry.credentials.unreadable",
+                    error.message = text
+                );
+                Keychain::anonymous()
+            }
+        }
+    }
+}
+
+fn buildkit(config: &Config) -> Result<Option<buildkit::Client>, ReadEndpoint> {
+    let Some(text) = &config.buildkit_endpoint else {
+        return Ok(None);
+    };
+    let endpoint = Endpoint::parse(text)?;
+    let [ca, certificate, key] = &config.buildkit_tls;
+    let files = TlsFiles {
+        ca: ca.clone(),
+        identity: certificate.clone().zip(key.clone()),
+        server_name: None,
+    };
+    let endpoint = match files == TlsFiles::default() {
+        true => endpoint,
+        false => endpoint.with_tls(&files)?,
+    };
+    Ok(Some(buildkit::Client::new(endpoint)))
+}

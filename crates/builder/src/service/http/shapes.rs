@@ -1,0 +1,250 @@
+//! The shapes of bodies and answers (builder §1.3): what checks a body describes it, too.
+
+use crate::service::grammar::{NAME, PLATFORM, REGISTRY, TAG};
+use crate::service::schema::{Schema, list, may, must, or_null};
+
+/// What a caller is told whose body for `POST /build` has another shape.
+pub const BUILD_MESSAGE: &str = "invalid request body: repository (non-empty string) is required; optional are branch \
+     (non-empty string or null), image {registry, name, tag} (lower-case OCI names, or null), gitCredentials \
+     {username, token}, registryCredentials {registry, username, password} (none of them empty), platforms (list of \
+     os/arch[/variant]), buildOptions {noCache, cacheFrom, cacheTo, mode (auto or never)}, instances (list of ids with \
+     at least one, or null) and dryRun (boolean)";
+
+/// The body of `POST /build`.
+pub fn build_body() -> Schema {
+    let optional = |pattern| or_null(Schema::Matches(pattern));
+    let image = Schema::Object(vec![
+        may(
+            "registry",
+            optional(&REGISTRY),
+            "Host, with an optional port and path; wins over the mapping rules",
+        ),
+        may(
+            "name",
+            optional(&NAME),
+            "Repository; by default derived from the address of the git repository",
+        ),
+        may(
+            "tag",
+            optional(&TAG),
+            "Tag; by default sha- and the first seven digits of the commit",
+        ),
+    ]);
+    let git = Schema::Object(vec![
+        must("username", Schema::Text, "User"),
+        must("token", Schema::Text, "Token or password"),
+    ]);
+    let registry = Schema::Object(vec![
+        must(
+            "registry",
+            Schema::NonEmpty,
+            "Registry that the credentials are for",
+        ),
+        must("username", Schema::NonEmpty, "User"),
+        must("password", Schema::NonEmpty, "Password or token"),
+    ]);
+    let options = Schema::Object(vec![
+        may("noCache", Schema::Bool, "Build without cache"),
+        may(
+            "cacheFrom",
+            or_null(Schema::Text),
+            "Cache that is read: an image, or key=value pairs with a type",
+        ),
+        may(
+            "cacheTo",
+            or_null(Schema::Text),
+            "Cache that is written: an image, or key=value pairs with a type",
+        ),
+        may(
+            "mode",
+            Schema::OneOf(&["auto", "never"]),
+            "Accepted for compatibility; BuildKit always builds",
+        ),
+    ]);
+    let instances = Schema::List {
+        items: Box::new(Schema::NonEmpty),
+        min: 1,
+    };
+    Schema::Object(vec![
+        must(
+            "repository",
+            Schema::NonEmpty,
+            "Address of the git repository, without credentials",
+        ),
+        may(
+            "branch",
+            or_null(Schema::NonEmpty),
+            "Branch or tag; by default the one that the remote's HEAD names",
+        ),
+        may("image", or_null(image), "Where the image goes"),
+        may(
+            "gitCredentials",
+            git,
+            "Credentials for the git repository, over HTTPS",
+        ),
+        may(
+            "registryCredentials",
+            registry,
+            "Credentials for the registry, for this build",
+        ),
+        may(
+            "platforms",
+            list(Schema::Matches(&PLATFORM)),
+            "Platforms that are built",
+        ),
+        may("buildOptions", options, "Options of the build"),
+        may(
+            "instances",
+            or_null(instances),
+            "Ids of the configurations that are built; by default all",
+        ),
+        may(
+            "dryRun",
+            Schema::Bool,
+            "Clone, discover and name; build and push nothing",
+        ),
+    ])
+}
+
+/// The answer of `POST /build`.
+pub fn build_answer() -> Schema {
+    let log = || {
+        may(
+            "imageBuildLogId",
+            Schema::Text,
+            "Log of the build; absent in a dry run",
+        )
+    };
+    let digest = || {
+        may(
+            "digest",
+            Schema::Text,
+            "Digest of the pushed manifest; absent in a dry run",
+        )
+    };
+    let image = Schema::Object(vec![
+        must("id", Schema::Text, "Id of the configuration"),
+        must(
+            "configPath",
+            Schema::Text,
+            "Path of the configuration in the repository",
+        ),
+        must("image", Schema::Text, "Reference of the image"),
+        must("registry", Schema::Text, "Registry"),
+        must("name", Schema::Text, "Repository"),
+        must("tag", Schema::Text, "Tag"),
+        digest(),
+        log(),
+    ]);
+    let images = Schema::List {
+        items: Box::new(image),
+        min: 1,
+    };
+    Schema::Object(vec![
+        must("image", Schema::Text, "Reference of the first image"),
+        must("registry", Schema::Text, "Its registry"),
+        must("name", Schema::Text, "Its repository"),
+        must("tag", Schema::Text, "Its tag"),
+        must("branch", Schema::Text, "Branch or tag that was built"),
+        must(
+            "commit",
+            Schema::Text,
+            "Commit that was built, all of its digits",
+        ),
+        digest(),
+        may("gitCloneLogId", Schema::Text, "Log of the clone"),
+        log(),
+        must("images", images, "All images, in the order of discovery"),
+    ])
+}
+
+/// An answer that means failure.
+pub fn error() -> Schema {
+    Schema::Object(vec![must("error", Schema::Text, "What is wrong")])
+}
+
+/// A failure of a build.
+pub fn build_error() -> Schema {
+    Schema::Object(vec![
+        must("error", Schema::Text, "What is wrong"),
+        may("logId", Schema::Text, "Log of the phase that failed"),
+        may(
+            "reason",
+            Schema::Text,
+            "What kind of failure it is, for programs",
+        ),
+        may("logTail", list(Schema::Text), "The last lines of the log"),
+    ])
+}
+
+/// The state of the service.
+pub fn health() -> Schema {
+    Schema::Object(vec![
+        must("status", Schema::Text, "State"),
+        may("reason", Schema::Text, "Why it is not ready"),
+    ])
+}
+
+/// The answer of `GET /config`.
+pub fn config() -> Schema {
+    let options = Schema::Object(vec![
+        must("noCache", Schema::Bool, ""),
+        may("cacheFrom", Schema::Text, ""),
+        may("cacheTo", Schema::Text, ""),
+        must("mode", Schema::Text, ""),
+    ]);
+    let credential = Schema::Object(vec![
+        must("host", Schema::Text, ""),
+        must("kind", Schema::OneOf(&["https", "ssh"]), ""),
+    ]);
+    let rule = Schema::Object(vec![
+        must("registry", Schema::Text, ""),
+        may("hostMatch", Schema::Text, ""),
+        may("pathPrefix", Schema::Text, ""),
+    ]);
+    let auth = Schema::Object(vec![must("registry", Schema::Text, "")]);
+    Schema::Object(vec![
+        must(
+            "buildkitConfigured",
+            Schema::Bool,
+            "Whether there is a BuildKit endpoint",
+        ),
+        must("buildxBuilderName", Schema::Text, ""),
+        must("sshHostKeyPolicy", Schema::OneOf(&["tofu", "pinned"]), ""),
+        must("defaultPlatforms", list(Schema::Text), ""),
+        must("defaultBuildOptions", options, ""),
+        must(
+            "gitCredentials",
+            list(credential),
+            "Hosts that there are git credentials for",
+        ),
+        must("registryMappingRules", list(rule), ""),
+        must("insecureRegistries", list(Schema::Text), ""),
+        must("allowInsecureGitProtocols", Schema::Bool, ""),
+        must("cloneTimeoutSeconds", Schema::Whole, ""),
+        must("buildTimeoutSeconds", Schema::Whole, ""),
+        must("maxConcurrentBuilds", Schema::Whole, "0 for any number"),
+        must(
+            "registryAuth",
+            list(auth),
+            "Registries that there are credentials for",
+        ),
+    ])
+}
+
+/// The answer of `GET /image`.
+pub fn image() -> Schema {
+    Schema::Object(vec![
+        must("image", Schema::Text, "Reference of the image"),
+        must("exists", Schema::Bool, "Whether the registry has it"),
+    ])
+}
+
+/// The answer of `DELETE /image`.
+pub fn image_deleted() -> Schema {
+    Schema::Object(vec![
+        must("image", Schema::Text, "Reference of the image"),
+        must("deleted", Schema::Bool, "Whether it is gone"),
+        may("reason", Schema::Text, "Why it is not, or was before"),
+    ])
+}
