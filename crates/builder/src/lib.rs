@@ -3,6 +3,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`buildkit`] | a client of BuildKit's gRPC API: sessions, solves, progress |
+//! | [`cli`] | the commands `coder devcontainer …` |
 //! | [`features`] | Features: fetching, order, lockfile, the store |
 //! | [`git`] | which repositories are cloned, with what credentials, and how |
 //! | [`image`] | from a project and its Features to one image, pushed once |
@@ -12,6 +13,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod buildkit;
+pub mod cli;
 pub mod features;
 pub mod git;
 pub mod image;

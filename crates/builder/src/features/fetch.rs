@@ -223,6 +223,11 @@ impl Fetcher {
         Ok((fetched.digest, fetched.body))
     }
 
+    /// The version of a Feature in a registry, as it says itself.
+    pub async fn version(&self, oci: &Oci) -> Result<String, FetchFeature> {
+        Ok(self.find_oci(oci, None).await?.known.spec.version)
+    }
+
     async fn find_oci(&self, oci: &Oci, pin: Option<&Locked>) -> Result<Found, FetchFeature> {
         let (digest, body) = self.manifest(oci, pin).await?;
         let no_feature = |reason: String| FetchFeature::NotAFeature {

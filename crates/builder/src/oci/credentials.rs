@@ -40,6 +40,7 @@ pub struct Keychain {
     given: Option<Credentials>,
     named: Vec<(String, Credentials)>,
     config: Option<Arc<DockerConfig>>,
+    last: Vec<(String, Credentials)>,
 }
 
 impl Keychain {
@@ -70,15 +71,25 @@ impl Keychain {
         self
     }
 
+    /// With credentials for one registry, which count if there are no others.
+    pub fn or(mut self, registry: &str, credentials: Credentials) -> Self {
+        self.last.push((normal(registry), credentials));
+        self
+    }
+
     /// The credentials for the first of these names of a registry that has some.
     pub async fn find(&self, keys: &[String]) -> Result<Option<Credentials>, FindCredentials> {
         if let Some(given) = &self.given {
             return Ok(Some(given.clone()));
         }
+        let entry = |list: &[(String, Credentials)], key: &str| {
+            let key = normal(key);
+            let found = list.iter().find(|(registry, _)| *registry == key);
+            found.map(|(_, credentials)| credentials.clone())
+        };
         for key in keys {
-            let mut named = self.named.iter();
-            if let Some((_, found)) = named.find(|(registry, _)| *registry == normal(key)) {
-                return Ok(Some(found.clone()));
+            if let Some(found) = entry(&self.named, key) {
+                return Ok(Some(found));
             }
             if let Some(config) = &self.config
                 && let Some(found) = config.find(key).await?
@@ -86,7 +97,7 @@ impl Keychain {
                 return Ok(Some(found));
             }
         }
-        Ok(None)
+        Ok(keys.iter().find_map(|key| entry(&self.last, key)))
     }
 }
 
@@ -372,9 +383,13 @@ mod tests {
 
     #[tokio::test]
     async fn credentials_for_one_registry_are_for_no_other() {
-        let chain = Keychain::anonymous().with("https://r.test/v2/", basic("u", "p"));
+        let chain = Keychain::anonymous()
+            .with("https://r.test/v2/", basic("u", "p"))
+            .or("r.test", basic("not", "reached"))
+            .or("last.test", basic("l", "p"));
         let find = async |key: &str| chain.find(&[key.to_owned()]).await.unwrap();
         assert_eq!(find("r.test").await, Some(basic("u", "p")));
+        assert_eq!(find("last.test").await, Some(basic("l", "p")));
         assert_eq!(find("other.test").await, None);
     }
 

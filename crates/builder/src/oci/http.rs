@@ -1,6 +1,6 @@
 //! One request and its answer: TLS, redirects, time and size limits. Must not know what registries say.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -12,6 +12,7 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client as Pool;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use rustls::RootCertStore;
 use rustls_pki_types::CertificateDer;
 use url::Url;
 
@@ -25,7 +26,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Sends requests.
 pub(super) struct Http {
-    pool: Pool<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    plain: Pool<HttpConnector, Full<Bytes>>,
+    /// Made for the first address that needs it: reading the system's certificates takes time.
+    tls: OnceLock<Pool<HttpsConnector<HttpConnector>, Full<Bytes>>>,
+    roots: RootCertStore,
     pub(super) insecure: Insecure,
     pub(super) timeout: Duration,
 }
@@ -68,29 +72,35 @@ impl Http {
         timeout: Duration,
         extra_roots: &[CertificateDer<'static>],
     ) -> Result<Self, rustls::Error> {
-        let mut roots = rustls::RootCertStore::empty();
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        let mut roots = RootCertStore::empty();
         for root in extra_roots {
             roots.add(root.clone())?;
         }
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let tls = rustls::ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let mut tcp = HttpConnector::new();
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
-        let connector = hyper_rustls::HttpsConnectorBuilder::new()
-            .with_tls_config(tls)
-            .https_or_http()
-            .enable_http1()
-            .wrap_connector(tcp);
         Ok(Self {
-            pool: Pool::builder(TokioExecutor::new()).build(connector),
+            plain: Pool::builder(TokioExecutor::new()).build(tcp()),
+            tls: OnceLock::new(),
+            roots,
             insecure,
             timeout,
+        })
+    }
+
+    fn tls(&self) -> &Pool<HttpsConnector<HttpConnector>, Full<Bytes>> {
+        self.tls.get_or_init(|| {
+            let mut roots = self.roots.clone();
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            let provider = Arc::new(rustls::crypto::ring::default_provider());
+            let config = rustls::ClientConfig::builder_with_provider(provider)
+                .with_safe_default_protocol_versions()
+                .expect("the ring provider supports the default protocol versions")
+                .with_root_certificates(roots)
+                .with_no_client_auth();
+            let connector = hyper_rustls::HttpsConnectorBuilder::new()
+                .with_tls_config(config)
+                .https_only()
+                .enable_http1()
+                .wrap_connector(tcp());
+            Pool::builder(TokioExecutor::new()).build(connector)
         })
     }
 
@@ -153,9 +163,11 @@ impl Http {
         if let Some(value) = authorization {
             request.headers_mut().insert(AUTHORIZATION, value.clone());
         }
-        let sent = self
-            .limited(url, self.timeout, self.pool.request(request))
-            .await?;
+        let sent = match url.scheme() {
+            "https" => self.tls().request(request),
+            _ => self.plain.request(request),
+        };
+        let sent = self.limited(url, self.timeout, sent).await?;
         sent.map_err(|error| unreachable(url, error))
     }
 
@@ -206,6 +218,14 @@ impl Http {
                 seconds: limit.as_secs(),
             })
     }
+}
+
+fn tcp() -> HttpConnector {
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
+    tcp
 }
 
 async fn next(url: &Url, body: &mut Incoming) -> Result<Option<Bytes>, Error> {

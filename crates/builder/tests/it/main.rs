@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 mod buildkit;
+mod cli;
 mod features;
 mod image;
 mod git;
 mod oci;
 mod service;
+mod reference;
 mod support;

@@ -2,6 +2,7 @@
 
 pub mod base;
 pub mod buildkit;
+pub mod command;
 pub mod fake;
 pub mod feature;
 pub mod git_https;
