@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Fail, World, pair};
-use crate::features::{Fetcher, Mirrors, Store};
+use coder_devcontainer::feature::control::Control;
+
+use super::{Fail, Output, World, pair};
+use crate::features::{ControlManifest, Fetcher, Mirrors, Store};
 use crate::oci::{
     Client, Credentials, DockerConfig, Image, ImageReference, Insecure, Keychain, Options, Platform,
 };
@@ -29,6 +31,9 @@ pub(super) struct Args {
     /// Where fetched Features are kept.
     #[arg(long, value_name = "FOLDER")]
     cache_folder: Option<PathBuf>,
+    /// A list of Features that are not allowed or known to be wrong: a file, or an address with https.
+    #[arg(long, value_name = "FILE|URL")]
+    control_manifest: Option<String>,
     /// Always on here.
     #[arg(long, hide = true)]
     oci_auth_hardening: bool,
@@ -50,6 +55,23 @@ impl Args {
             mirrors: Mirrors::new(self.registry_mirror.iter().cloned()),
             offline: self.offline,
         })
+    }
+
+    /// What is not allowed.
+    pub(super) async fn control(
+        &self,
+        world: &World,
+        fetcher: &Fetcher,
+        output: &mut Output<'_>,
+    ) -> Result<Arc<Control>, Fail> {
+        let manifest = match &self.control_manifest {
+            None => ControlManifest::none(),
+            Some(place) if place.contains("://") => ControlManifest::new(place)?,
+            Some(file) => ControlManifest::new(&world.folder.join(file).to_string_lossy())?,
+        };
+        let (control, warning) = manifest.read(&fetcher.client).await?;
+        output.diagnostics(&warning);
+        Ok(control)
     }
 
     pub(super) fn is_offline(&self) -> bool {

@@ -8,8 +8,7 @@ use coder_devcontainer::feature::reference::{Oci, Reference};
 use coder_devcontainer::json::{Object, Value};
 use coder_devcontainer::repository::Repository;
 
-use super::project::{self, Reading};
-use super::read_configuration::features;
+use super::project::{self, Features, Reading};
 use super::{Fail, Output, World, access};
 use crate::features::{Contents, FetchFeature, Fetcher, Locking, Request, resolve};
 
@@ -197,7 +196,13 @@ async fn resolve_dependencies(
 ) -> Result<ExitCode, Fail> {
     let opened = args.project.open(world, &Reading::default(), output)?;
     let fetcher = args.access.fetcher(world).await?;
-    let resolved = features(&opened, &fetcher, None, Contents::Metadata).await?;
+    let wanted = Features {
+        control: args.access.control(world, &fetcher, output).await?,
+        additional: None,
+        locking: opened.locking()?,
+        contents: Contents::Metadata,
+    };
+    let resolved = opened.features(&fetcher, &wanted).await?;
     output.diagnostics(resolved.plan.warnings.iter().chain(&resolved.warnings));
     output.line(&flowchart(&resolved.plan));
     let order = resolved.plan.steps.iter().map(|step| {

@@ -2,18 +2,21 @@
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use coder_devcontainer::compose;
 use coder_devcontainer::config::{Base, Compat};
 use coder_devcontainer::discover::{MAIN, PLACES, ROOT, discover};
 use coder_devcontainer::dockerfile::Base as BaseImage;
+use coder_devcontainer::feature::control::Control;
 use coder_devcontainer::feature::lockfile::{Lockfile, file_name};
+use coder_devcontainer::json::Object;
 use coder_devcontainer::project::{Project, ReadProject};
 use coder_devcontainer::repository::Repository;
 use coder_devcontainer::workspace::{Place, Worktree};
 
 use super::{Fail, Output, World};
-use crate::features::Locking;
+use crate::features::{Contents, Fetcher, Locking, Request, ResolveFeatures, Resolved, resolve};
 use crate::oci::Platform;
 
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
@@ -81,6 +84,32 @@ pub(super) struct Opened {
     pub(super) text: String,
     /// The configuration's file, absolute.
     pub(super) config_file: PathBuf,
+}
+
+/// What is wanted of a configuration's Features.
+pub(super) struct Features<'a> {
+    /// What is not allowed.
+    pub(super) control: Arc<Control>,
+    /// Features besides those of the configuration.
+    pub(super) additional: Option<&'a Object>,
+    /// What is done with the lockfile.
+    pub(super) locking: Locking,
+    /// Whether the files are needed.
+    pub(super) contents: Contents,
+}
+
+/// Features that cannot be used.
+pub(super) struct Unusable {
+    /// The one that is to blame, as written, if it is one.
+    pub(super) id: Option<String>,
+    /// Why.
+    pub(super) fail: Fail,
+}
+
+impl From<Unusable> for Fail {
+    fn from(unusable: Unusable) -> Self {
+        unusable.fail
+    }
 }
 
 impl Args {
@@ -215,6 +244,37 @@ impl Opened {
 
     pub(super) fn locking(&self) -> Result<Locking, Fail> {
         Ok(Locking::Used(self.lockfile()?))
+    }
+
+    /// All Features of the configuration.
+    pub(super) async fn features(
+        &self,
+        fetcher: &Fetcher,
+        wanted: &Features<'_>,
+    ) -> Result<Resolved, Unusable> {
+        let own = self.project.features().map_err(|error| Unusable {
+            id: None,
+            fail: error.into(),
+        })?;
+        let order = self.project.config().override_feature_install_order;
+        let request = Request {
+            repository: &self.repository,
+            wanted: self.project.wanted(&own, wanted.additional, &order),
+            locking: wanted.locking.clone(),
+            control: &wanted.control,
+            contents: wanted.contents,
+        };
+        resolve(fetcher, &request).await.map_err(|error| Unusable {
+            id: match &error {
+                // What a Feature needs is a matter of that Feature.
+                ResolveFeatures::Fetch { id, by, .. } => Some(by.as_ref().unwrap_or(id).clone()),
+                ResolveFeatures::Script { id } | ResolveFeatures::Disallowed { id, .. } => {
+                    Some(id.clone())
+                }
+                ResolveFeatures::Plan(_) | ResolveFeatures::Frozen(_) => None,
+            },
+            fail: error.into(),
+        })
     }
 
     /// The image that everything starts from; `None` for one that starts from nothing.

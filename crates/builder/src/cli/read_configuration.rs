@@ -4,15 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use coder_devcontainer::config::Compat;
-use coder_devcontainer::feature::control::Control;
 use coder_devcontainer::feature::order::Step;
 use coder_devcontainer::feature::reference::{Oci, Reference, Version};
 use coder_devcontainer::json::{Object, Value};
 use coder_devcontainer::metadata::{LABEL, Omit, read_label};
 
-use super::project::{self, Opened, Reading};
+use super::project::{self, Features, Opened, Reading};
 use super::{Fail, Output, World, access};
-use crate::features::{Contents, Fetcher, Request, Resolved, resolve};
+use crate::features::{Contents, Fetcher, Resolved};
 use crate::oci::{Insecure, Platform};
 
 /// Flags of `read-configuration`.
@@ -84,7 +83,13 @@ pub(super) async fn run(
             true => Contents::Files,
             false => Contents::Metadata,
         };
-        let resolved = features(&opened, &fetcher, additional.as_ref(), contents).await?;
+        let wanted = Features {
+            control: args.access.control(world, &fetcher, output).await?,
+            additional: additional.as_ref(),
+            locking: opened.locking()?,
+            contents,
+        };
+        let resolved = opened.features(&fetcher, &wanted).await?;
         output.diagnostics(resolved.plan.warnings.iter().chain(&resolved.warnings));
         if args.include_features_configuration && !resolved.plan.steps.is_empty() {
             let own = features_configuration(&resolved, fetcher.client.insecure(), &opened);
@@ -109,25 +114,6 @@ fn additional(text: Option<&str>) -> Result<Option<Object>, Fail> {
             "--additional-features: expected an object in JSON".to_owned(),
         )),
     }
-}
-
-/// All Features of a configuration.
-pub(super) async fn features(
-    opened: &Opened,
-    fetcher: &Fetcher,
-    additional: Option<&Object>,
-    contents: Contents,
-) -> Result<Resolved, Fail> {
-    let own = opened.project.features()?;
-    let order = opened.project.config().override_feature_install_order;
-    let request = Request {
-        repository: &opened.repository,
-        wanted: opened.project.wanted(&own, additional, &order),
-        locking: opened.locking()?,
-        control: &Control::default(),
-        contents,
-    };
-    Ok(resolve(fetcher, &request).await?)
 }
 
 async fn merged(

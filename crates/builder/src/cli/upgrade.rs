@@ -4,12 +4,11 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use coder_devcontainer::feature::control::Control;
 use coder_devcontainer::feature::lockfile::Lockfile;
 
-use super::project::{self, Reading};
+use super::project::{self, Features, Reading};
 use super::{Fail, Output, World, access};
-use crate::features::{Contents, Locking, Request, resolve};
+use crate::features::{Contents, Locking};
 
 /// Flags of `upgrade`.
 #[derive(clap::Args, Debug)]
@@ -31,16 +30,13 @@ pub(super) async fn run(
 ) -> Result<ExitCode, Fail> {
     let opened = args.project.open(world, &Reading::default(), output)?;
     let fetcher = args.access.fetcher(world).await?;
-    let own = opened.project.features()?;
-    let order = opened.project.config().override_feature_install_order;
-    let request = Request {
-        repository: &opened.repository,
-        wanted: opened.project.wanted(&own, None, &order),
+    let wanted = Features {
+        control: args.access.control(world, &fetcher, output).await?,
+        additional: None,
         locking: Locking::Ignored,
-        control: &Control::default(),
         contents: Contents::Metadata,
     };
-    let resolved = resolve(&fetcher, &request).await?;
+    let resolved = opened.features(&fetcher, &wanted).await?;
     output.diagnostics(resolved.plan.warnings.iter().chain(&resolved.warnings));
     let text = resolved.lockfile.to_text();
     if args.dry_run {

@@ -1,10 +1,12 @@
 //! `coder devcontainer validate`: all that is wrong with configurations, before somebody builds them.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use coder_devcontainer::compose;
 use coder_devcontainer::config::{Base, Compat};
 use coder_devcontainer::diagnostic::{Code, Diagnostic, Severity, Source, pointer};
+use coder_devcontainer::feature::control::Control;
 use coder_devcontainer::feature::options;
 use coder_devcontainer::json::{Object, Value};
 use coder_devcontainer::jsonc::{self, Limits, Node};
@@ -12,8 +14,7 @@ use coder_devcontainer::project::ReadProject;
 use coder_devcontainer::repository::Repository;
 
 use super::features::Format;
-use super::project::{self, Opened, Reading};
-use super::read_configuration::features;
+use super::project::{self, Features, Opened, Reading, Unusable};
 use super::{Fail, Output, World, access};
 use crate::features::{Contents, Fetcher};
 
@@ -43,9 +44,10 @@ pub(super) async fn run(
 ) -> Result<ExitCode, Fail> {
     let (repository, paths) = args.project.candidates(world)?;
     let fetcher = args.access.fetcher(world).await?;
+    let control = args.access.control(world, &fetcher, output).await?;
     let mut found = Vec::new();
     for path in &paths {
-        found.extend(check(args, world, &fetcher, &repository, path).await?);
+        found.extend(check(args, world, &fetcher, &control, &repository, path).await?);
     }
     let is_error = |one: &&Diagnostic| one.severity == Severity::Error || args.strict;
     let fails = found.iter().filter(is_error).count() > 0;
@@ -74,6 +76,7 @@ async fn check(
     args: &Args,
     world: &World,
     fetcher: &Fetcher,
+    control: &Arc<Control>,
     repository: &Repository,
     path: &str,
 ) -> Result<Vec<Diagnostic>, Fail> {
@@ -97,7 +100,7 @@ async fn check(
     };
     let mut found = opened.project.diagnostics.clone();
     let mut more = base(&opened, world);
-    more.extend(check_features(&opened, fetcher, args.access.is_offline()).await);
+    more.extend(check_features(&opened, fetcher, control, args.access.is_offline()).await);
     let source = Source::new(path, &opened.text);
     let root = jsonc::parse(&opened.text, Limits::default()).root;
     found.extend(
@@ -141,15 +144,38 @@ fn base(opened: &Opened, world: &World) -> Vec<Diagnostic> {
     }
 }
 
-async fn check_features(opened: &Opened, fetcher: &Fetcher, offline: bool) -> Vec<Diagnostic> {
-    let resolved = match features(opened, fetcher, None, Contents::Metadata).await {
-        Ok(resolved) => resolved,
-        Err(Fail(text)) if offline => {
-            let found =
-                Diagnostic::warning(Code::Feature, format!("Features are not checked: {text}"));
-            return vec![found.at("/features")];
-        }
+async fn check_features(
+    opened: &Opened,
+    fetcher: &Fetcher,
+    control: &Arc<Control>,
+    offline: bool,
+) -> Vec<Diagnostic> {
+    let at = |id: &str| pointer("/features", id);
+    let locking = match opened.locking() {
+        Ok(locking) => locking,
         Err(Fail(text)) => return vec![Diagnostic::error(Code::Feature, text).at("/features")],
+    };
+    let wanted = Features {
+        control: control.clone(),
+        additional: None,
+        locking,
+        contents: Contents::Metadata,
+    };
+    let resolved = match opened.features(fetcher, &wanted).await {
+        Ok(resolved) => resolved,
+        Err(Unusable {
+            id,
+            fail: Fail(text),
+        }) => {
+            let at = id.map_or("/features".to_owned(), |id| at(&id));
+            let found = match offline {
+                true => {
+                    Diagnostic::warning(Code::Feature, format!("Features are not checked: {text}"))
+                }
+                false => Diagnostic::error(Code::Feature, text),
+            };
+            return vec![found.at(at)];
+        }
     };
     let mut found = resolved.plan.warnings;
     found.extend(resolved.warnings);
@@ -161,15 +187,13 @@ async fn check_features(opened: &Opened, fetcher: &Fetcher, offline: bool) -> Ve
     for step in &resolved.plan.steps {
         // Options that one Feature gives to another are not for the reader to mend.
         if own.is_some_and(|own| own.contains_key(&step.user_id)) {
-            let at = pointer("/features", &step.user_id);
+            let at = at(&step.user_id);
             let (_, wrong) = options::values(&step.known.spec, &step.options, &at, Compat::Strict);
             found.extend(wrong);
         }
         if step.known.spec.deprecated {
             let text = format!("the Feature {} should no longer be used", step.user_id);
-            found.push(
-                Diagnostic::warning(Code::Deprecated, text).at(pointer("/features", &step.user_id)),
-            );
+            found.push(Diagnostic::warning(Code::Deprecated, text).at(at(&step.user_id)));
         }
     }
     found

@@ -4,18 +4,21 @@
 //! |---|---|
 //! | [`resolve`] | from a configuration to the plan, the lockfile and the folders |
 //! | [`fetch`] | one Feature, from a registry, the web or the repository |
+//! | [`control`] | which Features are not allowed |
 //! | [`store`] | what was fetched, by its digest, for all processes of a machine |
 //! | [`unpack`] | archives of strangers |
 //! | [`versions`] | versions among a Feature's tags |
 //!
 //! What is decided, [`coder_devcontainer::feature`] decides.
 
+pub mod control;
 pub mod fetch;
 pub mod resolve;
 pub mod store;
 pub mod unpack;
 pub mod versions;
 
+pub use control::ControlManifest;
 pub use fetch::{FetchFeature, Fetcher, Mirrors};
 pub use resolve::{Contents, Locking, Request, ResolveFeatures, Resolved, resolve};
 pub use store::Store;

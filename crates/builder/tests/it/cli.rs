@@ -231,10 +231,32 @@ fn validate_says_all_that_is_wrong_with_its_line() {
     .unwrap();
     let found = run(dir.path(), &[], &["validate"]).ok();
     assert!(found.out.contains("nothing to say"), "{found:?}");
+    // What is not allowed, and what is not there.
+    let control = format!(r#"{{"disallowedFeatures":[{{"featureIdPrefix":"{host}/n/b"}}]}}"#);
+    fs::write(dir.path().join("control.json"), control).unwrap();
+    let config = format!("{{\"image\":\"base\",\"features\":{{\n\"{host}/n/a:2\":{{}}\n}}}}");
+    fs::write(&other, config).unwrap();
+    run(dir.path(), &[], &["validate"]).ok();
+    let found = run(
+        dir.path(),
+        &[],
+        &["validate", "--control-manifest", "control.json"],
+    );
+    assert!(
+        !found.ok && found.out.contains("n/b:1 is not allowed"),
+        "{found:?}"
+    );
+    let config = format!("{{\"image\":\"base\",\"features\":{{\n\"{host}/n/none\":{{}}\n}}}}");
+    fs::write(&other, config).unwrap();
+    let found = run(dir.path(), &[], &["validate"]);
+    assert!(
+        !found.ok && found.out.contains("go/devcontainer.json:2:"),
+        "{found:?}"
+    );
     // Offline, what cannot be looked up is not wrong.
     fs::write(
         &other,
-        format!(r#"{{"image":"base","features":{{"{host}/n/a:2":{{}}}}}}"#),
+        format!(r#"{{"image":"base","features":{{"{host}/n/a:1.0":{{}}}}}}"#),
     )
     .unwrap();
     let found = run(dir.path(), &[], &["validate", "--offline"]).ok();

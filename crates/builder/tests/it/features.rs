@@ -5,7 +5,8 @@ use std::path::Path;
 
 use coder_builder::features::fetch::FetchFeature;
 use coder_builder::features::{
-    Contents, Fetcher, Locking, Mirrors, Request, ResolveFeatures, Resolved, Store, resolve,
+    Contents, ControlManifest, Fetcher, Locking, Mirrors, Request, ResolveFeatures, Resolved,
+    Store, resolve,
 };
 use coder_builder::oci::{Client, Digest, Error, Insecure, Keychain, Options};
 use coder_devcontainer::feature::control::Control;
@@ -505,6 +506,35 @@ async fn checks_105_and_106_the_control_manifest_forbids_and_warns() {
     let text = resolved.warnings[0].to_string();
     assert!(
         text.contains("it leaks") && text.contains("use 1.1.0 or newer"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn check_105_a_control_manifest_on_the_web_is_asked_for_once_and_may_be_away() {
+    let body = r#"{"disallowedFeatures":[{"featureIdPrefix":"r.test/n"}]}"#;
+    let server = Fake::start_tls(move |asked| match asked.path.as_str() {
+        "/control.json" => answer(200, &[], body),
+        _ => answer(500, &[], ""),
+    });
+    let server = server.await;
+    let options = Options {
+        extra_roots: vec![server.certificate.clone().unwrap()],
+        ..Options::default()
+    };
+    let client = Client::new(&options).unwrap();
+    let at = |path: &str| ControlManifest::new(&format!("https://{}{path}", server.host)).unwrap();
+    let manifest = at("/control.json");
+    for _ in 0..2 {
+        let (control, warning) = manifest.read(&client).await.unwrap();
+        assert!(control.forbids("r.test/n/x").is_some() && warning.is_none());
+    }
+    assert_eq!(server.asked().len(), 1);
+    let (control, warning) = at("/broken").read(&client).await.unwrap();
+    assert!(control.forbids("r.test/n/x").is_none());
+    let text = warning.unwrap().to_string();
+    assert!(
+        text.contains("fetch the control manifest") && text.contains("500"),
         "{text}"
     );
 }
