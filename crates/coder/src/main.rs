@@ -48,6 +48,8 @@ fn main() -> ExitCode {
         #[cfg(feature = "full")]
         Some(("reset-password", matches)) => rescue::reset_password(matches),
         #[cfg(feature = "full")]
+        Some(("devcontainer", matches)) => coder_builder::cli::run(matches),
+        #[cfg(feature = "full")]
         Some(("provisioner", matches)) if matches.subcommand_matches("mirror").is_some() => {
             provisioner::mirror(matches)
         }
@@ -80,6 +82,7 @@ fn commands(args: &[std::ffi::OsString]) -> clap::Command {
         command
             .subcommand(server)
             .subcommand(rescue::reset_password_command())
+            .subcommand(coder_builder::cli::command())
             .mut_subcommand("provisioner", |provisioner| {
                 provisioner.subcommand(provisioner::mirror_command())
             })

@@ -12,6 +12,7 @@ mod collector;
 mod commands;
 mod crash;
 mod deployment;
+mod devcontainer;
 mod docker;
 mod errors;
 mod machine;
