@@ -123,7 +123,7 @@ describe.each(languages)("in %s", (language, t) => {
     await page.getByText(settings.outcome.startsAt(days, "08:30", "Europe/Paris")).waitFor();
     await browser.examine("settings");
     await button(settings.save).click();
-    await page.getByText(settings.saved, { exact: true }).waitFor();
+    await page.getByText(t.common.saved, { exact: true }).waitFor();
     expect(await workspace(first)).toMatchObject({
       autostart_schedule: "CRON_TZ=Europe/Paris 30 8 * * 1-5",
       ttl_ms: 8 * 3_600_000,

@@ -62,7 +62,6 @@ export const workspacePage = {
   },
 
   settings: {
-    saved: "Saved",
     save: "Save",
     schedule: "Schedule",
     autostart: "Start by itself",

@@ -64,7 +64,6 @@ export const workspacePage: Catalogue["workspacePage"] = {
   },
 
   settings: {
-    saved: "Enregistré",
     save: "Enregistrer",
     schedule: "Planification",
     autostart: "Démarrage automatique",

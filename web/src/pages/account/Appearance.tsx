@@ -9,6 +9,7 @@ import { isInstalled, isTerminalFont, TERMINAL_FONTS, terminalFontFamily } from 
 import { setTheme, type Theme, useTheme } from "@/lib/theme";
 import { Select } from "@/ui/Field";
 import { ErrorNote, Note } from "@/ui/Notes";
+import { Saved } from "@/ui/Saved";
 import { AccountPage } from "./AccountPage";
 
 const SAMPLE = "$ git status --short\n M src/main.rs  0O 1lI {}[]() => !=";
@@ -71,9 +72,7 @@ export function Appearance() {
         <FontSample font={font} />
         {appearance.error && <ErrorNote error={appearance.error} onRetry={() => void appearance.refetch()} />}
         {save.error && <ErrorNote error={save.error} />}
-        <span role="status" className="muted">
-          {save.isSuccess ? t.common.saved : ""}
-        </span>
+        <Saved done={save.isSuccess} />
       </div>
     </AccountPage>
   );

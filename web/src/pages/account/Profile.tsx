@@ -9,6 +9,7 @@ import { useT } from "@/i18n";
 import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
 import { ErrorNote } from "@/ui/Notes";
+import { Saved } from "@/ui/Saved";
 import { AccountPage } from "./AccountPage";
 
 export function Profile() {
@@ -65,7 +66,7 @@ export function Profile() {
           <Button type="submit" look="primary" busy={save.isPending}>
             {t.common.save}
           </Button>
-          <span role="status">{save.isSuccess ? t.common.saved : ""}</span>
+          <Saved done={save.isSuccess} />
         </div>
       </form>
     </AccountPage>

@@ -11,6 +11,7 @@ import { timeZones, WEEK, writeSchedule } from "@/lib/schedule";
 import { Button } from "@/ui/Button";
 import { FieldFrame, Select } from "@/ui/Field";
 import { ErrorNote, Skeleton } from "@/ui/Notes";
+import { Saved } from "@/ui/Saved";
 import { Time } from "@/ui/Time";
 import { AccountPage } from "./AccountPage";
 
@@ -72,9 +73,7 @@ function Form({ hours }: { hours: QuietHours }) {
             {words.reset}
           </Button>
         )}
-        <span role="status" className="muted">
-          {save.isSuccess && !changed ? t.common.saved : ""}
-        </span>
+        <Saved done={save.isSuccess && !changed} />
       </div>
     </form>
   );

@@ -63,7 +63,7 @@ function Details({ entry }: { entry: AuditLog }) {
   return (
     <div className="entry-details">
       <Diff entry={entry} />
-      <dl className="facts">
+      <dl className="admin-facts">
         <dt>{words.time}</dt>
         <dd>{exactTime(language, Date.parse(entry.time))}</dd>
         <dt>{words.ip}</dt>
@@ -75,7 +75,7 @@ function Details({ entry }: { entry: AuditLog }) {
             <dt>{words.more}</dt>
             <dd className="badges">
               {more.map(([key, value]) => (
-                <span key={key} className="tag">
+                <span key={key} className="admin-tag">
                   {key}={value}
                 </span>
               ))}

@@ -26,7 +26,7 @@ function BuildInfo() {
     return error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton rows={3} />;
   const words = t.admin.deployment.info;
   return (
-    <dl className="facts">
+    <dl className="admin-facts">
       <dt>{words.version}</dt>
       <dd>{data.version}</dd>
       <dt>{words.url}</dt>
@@ -67,7 +67,7 @@ function Setting({ option }: { option: DeploymentOption }) {
     [words.names.yaml, option.yaml],
   ] as const;
   return (
-    <li className="setting" data-option={option.flag}>
+    <li className="option" data-option={option.flag}>
       <div className="setting-what">
         <h4>{option.name}</h4>
         <p>{option.description}</p>

@@ -120,7 +120,7 @@ function Part({ section, report, mayDismiss, busy, onDismiss }: PartProps) {
       </div>
       {note && <p className="muted">{note}</p>}
       {facts.length > 0 && (
-        <dl className="facts">
+        <dl className="admin-facts">
           {facts.map(([word, value]) => (
             <div key={word} className="fact">
               <dt>{word}</dt>

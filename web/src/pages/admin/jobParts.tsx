@@ -28,7 +28,7 @@ export function Tags({ tags }: { tags: Record<string, string> }) {
   return (
     <span className="badges">
       {shown.map(([key, value]) => (
-        <span key={key} className="tag">
+        <span key={key} className="admin-tag">
           {key}={value}
         </span>
       ))}

@@ -132,7 +132,7 @@ function Tags({ parameter, value, onChange, control, locked }: InputProps) {
       {list.length > 0 && (
         <ul className="tags-list" aria-label={titleOf(parameter)}>
           {list.map((tag) => (
-            <li key={tag} className="tag">
+            <li key={tag} className="tags-item">
               <span>{tag}</span>
               {!locked && (
                 <Button

@@ -3,22 +3,24 @@
 import { useState } from "react";
 import type { Template } from "@/api/types";
 import { useI18n, useT } from "@/i18n";
-import { DAYS, fromMs, toMs } from "@/lib/templates";
+import { dayName, WEEK } from "@/lib/schedule";
+import { DAYS, type Day, fromMs, toMs } from "@/lib/templates";
+import { Days } from "@/ui/Days";
 import { Check, Field } from "@/ui/Field";
 import { EditorsOnly, Part } from "./Part";
 import { fieldError, SettingsForm, useSaveTemplate } from "./SettingsForm";
 import { useTemplate } from "./useTemplate";
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** The lengths of time of the form, by the API's name, with the unit in which one thinks of them. */
 const LENGTHS = {
-  default_ttl_ms: HOUR,
-  activity_bump_ms: HOUR,
-  failure_ttl_ms: HOUR,
-  time_til_dormant_ms: DAY,
-  time_til_dormant_autodelete_ms: DAY,
+  default_ttl_ms: HOUR_MS,
+  activity_bump_ms: HOUR_MS,
+  failure_ttl_ms: HOUR_MS,
+  time_til_dormant_ms: DAY_MS,
+  time_til_dormant_autodelete_ms: DAY_MS,
 } as const;
 
 type Length = keyof typeof LENGTHS;
@@ -36,7 +38,9 @@ function Form({ template }: { template: Template }) {
       >,
   );
   const [shown, setShown] = useState(false);
-  const [days, setDays] = useState<readonly string[]>(template.autostart_requirement.days_of_week);
+  const [days, setDays] = useState<readonly Day[]>(() =>
+    DAYS.filter((day) => template.autostart_requirement.days_of_week.includes(day)),
+  );
   const [autostart, setAutostart] = useState(template.allow_user_autostart);
   const [autostop, setAutostop] = useState(template.allow_user_autostop);
   const [restartUse, setRestartUse] = useState(false);
@@ -61,7 +65,6 @@ function Form({ template }: { template: Template }) {
       onChange={(event) => setTexts((old) => ({ ...old, [name]: event.target.value }))}
     />
   );
-  const dayName = new Intl.DateTimeFormat(language, { weekday: "long", timeZone: "UTC" });
   return (
     <SettingsForm
       save={save}
@@ -73,7 +76,7 @@ function Form({ template }: { template: Template }) {
               ...(lengths as Record<Length, number>),
               allow_user_autostart: autostart,
               allow_user_autostop: autostop,
-              autostart_requirement: { days_of_week: DAYS.filter((day) => days.includes(day)) },
+              autostart_requirement: { days_of_week: [...days] },
               update_workspace_last_used_at: sleeps && restartUse,
               update_workspace_dormant_at: ends && restartDormancy,
             }
@@ -97,18 +100,13 @@ function Form({ template }: { template: Template }) {
         onChange={setAutostart}
       />
       {autostart && (
-        <fieldset className="days">
-          <legend>{words.days}</legend>
-          {DAYS.map((day, index) => (
-            <Check
-              key={day}
-              // The first of January 2024 was a Monday.
-              label={dayName.format(Date.UTC(2024, 0, 1 + index))}
-              checked={days.includes(day)}
-              onChange={(on) => setDays((old) => (on ? [...old, day] : old.filter((each) => each !== day)))}
-            />
-          ))}
-        </fieldset>
+        <Days
+          legend={words.days}
+          days={DAYS}
+          name={(day, width) => dayName(language, WEEK[DAYS.indexOf(day)] ?? 0, width)}
+          chosen={days}
+          onChange={setDays}
+        />
       )}
       <h3>{words.ending}</h3>
       {field("failure_ttl_ms")}

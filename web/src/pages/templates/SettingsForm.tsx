@@ -1,7 +1,6 @@
 /** A form of settings: it sends what has changed, shows what the server says at the fields, and tells that it is saved. */
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Check } from "lucide-react";
 import type { FormEvent, ReactNode } from "react";
 import { templates } from "@/api/endpoints";
 import { ApiError } from "@/api/errors";
@@ -11,6 +10,7 @@ import { useT } from "@/i18n";
 import { templateChange } from "@/lib/templates";
 import { Button } from "@/ui/Button";
 import { ErrorNote } from "@/ui/Notes";
+import { Saved } from "@/ui/Saved";
 
 export function useSaveTemplate(template: Template, onSaved?: (news: Template) => void) {
   const client = useQueryClient();
@@ -50,13 +50,7 @@ export function SettingsForm({ save, change, fields, onSubmit, children }: Props
         <Button type="submit" look="primary" busy={save.isPending}>
           {t.common.save}
         </Button>
-        <span role="status" className="saved">
-          {save.isSuccess && (
-            <>
-              <Check size={16} aria-hidden /> {t.common.saved}
-            </>
-          )}
-        </span>
+        <Saved done={save.isSuccess} />
       </div>
     </form>
   );

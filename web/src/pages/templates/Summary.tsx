@@ -39,7 +39,7 @@ function Facts({ template, version }: { template: Template; version: TemplateVer
   const words = t.template.facts;
   const start = template.build_time_stats.start?.P50;
   return (
-    <dl className="facts">
+    <dl className="template-facts">
       <div>
         <dt>{words.version}</dt>
         <dd>

@@ -163,7 +163,7 @@ function Facts({ build }: { build: WorkspaceBuild }) {
   const words = t.workspacePage.builds;
   const { job } = build;
   return (
-    <dl className="facts">
+    <dl className="build-facts">
       <Fact name={words.transition}>{t.transition[build.transition]}</Fact>
       <Fact name={words.version}>{build.template_version_name}</Fact>
       <Fact name={words.who}>{build.initiator_name}</Fact>

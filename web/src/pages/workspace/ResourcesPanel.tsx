@@ -88,7 +88,7 @@ export function ResourcesPanel({ workspace }: { workspace: Workspace }) {
   return (
     <div className="panel-text">
       {cost > 0 && <p>{t.workspacePage.costInAll(t.workspace.cost(cost))}</p>}
-      <ul className="resources">
+      <ul className="workspace-resources">
         {resources.map((resource) => (
           <Resource key={resource.id} resource={resource} />
         ))}

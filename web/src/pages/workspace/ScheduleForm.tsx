@@ -25,10 +25,11 @@ import {
 } from "@/lib/schedule";
 import { duration } from "@/lib/time";
 import { Button } from "@/ui/Button";
+import { Days } from "@/ui/Days";
 import { Check, Field, FieldFrame, Select } from "@/ui/Field";
 import { ErrorNote, Note } from "@/ui/Notes";
+import { Saved } from "@/ui/Saved";
 import { Time } from "@/ui/Time";
-import { Saved } from "./Saved";
 
 const zoneHere = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 const USUAL_HOURS = 8;
@@ -66,28 +67,6 @@ function outcome(t: Catalogue, language: Language, state: State): string {
   const start = starts && days ? words.startsAt(days, starts.time, starts.zone) : words.startsByHand;
   const ttl = ttlOf(state);
   return words.both(start, ttl ? words.stopsAfter(duration(language, ttl)) : words.neverStops);
-}
-
-function Days(props: { days: readonly Day[]; disabled: boolean; onChange: (days: Day[]) => void }) {
-  const { t, language } = useI18n();
-  const { days, onChange } = props;
-  return (
-    <fieldset className="days" disabled={props.disabled}>
-      <legend>{t.workspacePage.settings.days}</legend>
-      {WEEK.map((day) => (
-        <label key={day} title={dayName(language, day, "long")}>
-          <input
-            type="checkbox"
-            checked={days.includes(day)}
-            onChange={(event) =>
-              onChange(WEEK.filter((each) => (each === day ? event.target.checked : days.includes(each))))
-            }
-          />
-          {dayName(language, day)}
-        </label>
-      ))}
-    </fieldset>
-  );
 }
 
 /** What the template says about it. */
@@ -227,7 +206,10 @@ export function ScheduleForm({ workspace, may }: { workspace: Workspace; may: Pe
             onPick={(zone) => put({ starts: { ...starts, zone } })}
           />
           <Days
-            days={starts.days}
+            legend={words.days}
+            days={WEEK}
+            name={(day, width) => dayName(language, day, width)}
+            chosen={starts.days}
             disabled={locked || startOff}
             onChange={(days) => put({ starts: { ...starts, days } })}
           />

@@ -15,7 +15,7 @@ import { workspaceRoute } from "@/routes/workspaces";
 import { Button } from "@/ui/Button";
 import { Check, Field } from "@/ui/Field";
 import { ErrorNote, Note } from "@/ui/Notes";
-import { Saved } from "./Saved";
+import { Saved } from "@/ui/Saved";
 import { ScheduleForm } from "./ScheduleForm";
 
 interface Props {
@@ -25,7 +25,7 @@ interface Props {
 
 function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <section className="setting">
+    <section className="workspace-setting">
       <h2>{title}</h2>
       {children}
     </section>
@@ -162,7 +162,7 @@ export function SettingsPanel({ workspace, may, onDelete }: Props & { onDelete: 
   const words = t.workspacePage.settings;
   const can = canDelete(workspace, may);
   return (
-    <div className="panel-text settings">
+    <div className="panel-text">
       <Section title={words.schedule}>
         <ScheduleForm workspace={workspace} may={may} />
       </Section>

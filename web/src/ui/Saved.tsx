@@ -2,6 +2,7 @@
 
 import { Check } from "lucide-react";
 import { useT } from "@/i18n";
+import "./field.css";
 
 export function Saved({ done }: { done: boolean }) {
   const t = useT();
@@ -9,7 +10,7 @@ export function Saved({ done }: { done: boolean }) {
     <span className="saved" role="status">
       {done && (
         <>
-          <Check size={14} aria-hidden /> {t.workspacePage.settings.saved}
+          <Check size={16} aria-hidden /> {t.common.saved}
         </>
       )}
     </span>
