@@ -1,7 +1,7 @@
 /** The frame of all pages behind the sign-in: where one can go, and who one is. */
 
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate } from "@tanstack/react-router";
+import { Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import {
   CircleUserRound,
   Keyboard,
@@ -12,11 +12,12 @@ import {
   SquareTerminal,
   UserCog,
 } from "lucide-react";
-import { lazy, Suspense, useCallback, useEffect, useState } from "react";
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from "react";
 import { useAccountTheme } from "@/api/accountQueries";
 import { meQuery, sitePermissionsQuery } from "@/api/queries";
 import { useT } from "@/i18n";
 import { adminPages } from "@/lib/adminPages";
+import { type Area, areaOf } from "@/lib/area";
 import { useNarrow } from "@/lib/media";
 import { PALETTE_KEY, useShortcuts } from "@/lib/shortcuts";
 import { useSignOut } from "@/lib/signOut";
@@ -45,7 +46,37 @@ function useSoon(load: () => Promise<unknown>) {
   }, [load]);
 }
 
-function AccountMenu({ admin, onShortcuts }: { admin: boolean; onShortcuts: () => void }) {
+const itemClass = (now: boolean) => (now ? "nav-item active" : "nav-item");
+
+/** An entry of the navigation; it is the one where one is on all pages of its area. */
+function NavLink(props: {
+  to: "/workspaces" | "/templates" | "/admin";
+  area: Area;
+  now: Area | undefined;
+  children: ReactNode;
+}) {
+  const now = props.area === props.now;
+  return (
+    <Link
+      to={props.to}
+      className={itemClass(now)}
+      activeOptions={{ exact: true, includeSearch: false }}
+      activeProps={{}}
+      aria-current={now ? "true" : undefined}
+    >
+      {props.children}
+    </Link>
+  );
+}
+
+interface AccountMenuProps {
+  admin: boolean;
+  /** The page is one of those that the menu leads to. */
+  now: boolean;
+  onShortcuts: () => void;
+}
+
+function AccountMenu({ admin, now, onShortcuts }: AccountMenuProps) {
   const t = useT();
   const { data: me } = useSuspenseQuery(meQuery);
   const navigate = useNavigate();
@@ -53,7 +84,12 @@ function AccountMenu({ admin, onShortcuts }: { admin: boolean; onShortcuts: () =
   return (
     <Menu
       trigger={
-        <button type="button" className="nav-item" aria-label={`${t.nav.account}: ${me.username}`}>
+        <button
+          type="button"
+          className={itemClass(now)}
+          aria-current={now ? "true" : undefined}
+          aria-label={`${t.nav.account}: ${me.username}`}
+        >
           <CircleUserRound size={20} aria-hidden />
           <span className="nav-word cut">{me.username}</span>
         </button>
@@ -84,6 +120,7 @@ function AccountMenu({ admin, onShortcuts }: { admin: boolean; onShortcuts: () =
 export function Shell() {
   const t = useT();
   const narrow = useNarrow();
+  const area = areaOf(useLocation({ select: (location) => location.pathname }));
   const { data: may } = useQuery(sitePermissionsQuery);
   const admin = may !== undefined && adminPages(may).length > 0;
   const [above, setAbove] = useState<"palette" | "shortcuts">();
@@ -105,19 +142,19 @@ export function Shell() {
           <Logo />
         </Link>
         <nav className="nav" aria-label={t.nav.main}>
-          <Link to="/workspaces" className="nav-item" activeOptions={{ exact: true, includeSearch: false }}>
+          <NavLink to="/workspaces" area="workspaces" now={area}>
             <SquareTerminal size={20} aria-hidden className="nav-icon" />
             <span className="nav-word">{narrow ? t.nav.workspacesShort : t.nav.workspaces}</span>
-          </Link>
-          <Link to="/templates" className="nav-item">
+          </NavLink>
+          <NavLink to="/templates" area="templates" now={area}>
             <LayoutTemplate size={20} aria-hidden className="nav-icon" />
             <span className="nav-word">{t.nav.templates}</span>
-          </Link>
+          </NavLink>
           {/* The bar at the bottom has room for four and the account: there it stands in the account's menu. */}
           {admin && !narrow && (
-            <Link to="/admin" className="nav-item">
+            <NavLink to="/admin" area="admin" now={area}>
               <span className="nav-word">{t.nav.admin}</span>
-            </Link>
+            </NavLink>
           )}
           <span className="nav-space" />
           <button
@@ -132,7 +169,11 @@ export function Shell() {
             <kbd aria-hidden>{PALETTE_KEY}</kbd>
           </button>
           <Bell />
-          <AccountMenu admin={admin && narrow} onShortcuts={showShortcuts} />
+          <AccountMenu
+            admin={admin && narrow}
+            now={area === "account" || (narrow && area === "admin")}
+            onShortcuts={showShortcuts}
+          />
         </nav>
       </header>
       <Outlet />
