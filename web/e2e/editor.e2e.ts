@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { en } from "../src/i18n/en";
 import { fr } from "../src/i18n/fr";
+import { bytes } from "../src/lib/bytes";
 import { readTar } from "../src/lib/tar";
 import { Browser, type Language } from "./browser";
 import { Server } from "./server";
@@ -260,7 +261,7 @@ describe.each(languages)("in %s", (language, t) => {
     await page.getByRole("link", { name: HOSTILE_NAME }).click();
     await page.getByText("<script>window.hacked=1</script>").waitFor();
     await link("logo.png").click();
-    await page.getByText(t.editor.version.binary(t.editor.size(6))).waitFor();
+    await page.getByText(t.editor.version.binary(bytes(language, 6))).waitFor();
     for (const panel of ["changes", "log", "resources", "parameters"] as const) {
       await link(t.editor.version.panels[panel]).click();
       await page.waitForURL(`**panel=${panel}`);

@@ -17,13 +17,13 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number, number][] = [
 
 /** "in 2 hours", "3 days ago". */
 export function relativeTime(language: string, at: number, now: number): string {
-  const difference = at - now;
+  const away = at - now;
+  // What lies ahead is rounded: a token of seven days expires in seven days, also a moment after it was made.
+  const difference = away >= HOUR ? Math.round(away / HOUR) * HOUR : away;
   const size = Math.abs(difference);
   const [unit, length] = UNITS.find(([, , until]) => size < until) ?? ["second", SECOND];
-  return new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(
-    Math.trunc(difference / length),
-    unit,
-  );
+  const amount = difference > 0 && length >= HOUR ? Math.round : Math.trunc;
+  return new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(amount(difference / length), unit);
 }
 
 /** How long until the words for `at` may change. */
@@ -37,10 +37,15 @@ export function exactTime(language: string, at: number): string {
   return new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "long" }).format(at);
 }
 
-/** "12 s", "3 min 20 s", "2 h 5 min". */
+/** Below this half a second matters. */
+const SHORT_MS = 10 * SECOND;
+
+/** "543 ms", "1.5 sec", "12 sec", "3 min 20 sec", "2 hr 5 min". */
 export function duration(language: string, ms: number): string {
-  const total = Math.max(0, Math.round(ms / SECOND));
-  if (ms < SECOND) return unit(language, Math.max(0, Math.round(ms)), "millisecond");
+  if (Math.round(ms) < SECOND) return unit(language, Math.max(0, Math.round(ms)), "millisecond");
+  const tenths = Math.round(ms / 100) / 10;
+  if (tenths * SECOND < SHORT_MS) return unit(language, tenths, "second");
+  const total = Math.round(ms / SECOND);
   const [days, hours, minutes, seconds] = [
     Math.floor(total / 86_400),
     Math.floor(total / 3600) % 24,

@@ -4,6 +4,7 @@ import { AlertTriangle, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { ApiError } from "@/api/errors";
 import { useT } from "@/i18n";
+import { fieldText } from "@/lib/fieldError";
 import { Button } from "./Button";
 import "./notes.css";
 
@@ -34,7 +35,7 @@ export function ErrorNote(props: ErrorProps) {
         {api?.detail && <p>{api.detail}</p>}
         {api?.validations.map((validation) => (
           <p key={validation.field}>
-            <code>{validation.field}</code> {validation.detail}
+            <code>{validation.field}</code> {fieldText(t, validation.field, validation.detail)}
           </p>
         ))}
         {next && <p>{next}</p>}

@@ -121,6 +121,7 @@ export const admin = {
       name: "Full name",
       email: "Email",
       login: "Signs in by",
+      taken: "Somebody has this username or this email address already. Choose others.",
       noneHint: "For automation: nobody can sign in, but tokens can be made for it.",
       password: "Password",
       passwordHint: "Pass it on in a safe way. It can be seen here only now.",

@@ -9,12 +9,6 @@ const count = (value: number, one: string, other: string) =>
 export const editor = {
   cut: (rest: number) => ` … ${count(rest, "more character", "more characters")}`,
   files: (total: number) => count(total, "file", "files"),
-  size: (bytes: number) =>
-    bytes < 1024
-      ? count(bytes, "byte", "bytes")
-      : bytes < 1024 * 1024
-        ? `${n.format(Math.round(bytes / 1024))} KiB`
-        : `${n.format(Math.round(bytes / 1024 / 102.4) / 10)} MiB`,
   diff: {
     lines: { added: "added: ", removed: "removed: " },
     unchanged: (lines: number) => `${count(lines, "unchanged line", "unchanged lines")}: show all`,

@@ -66,6 +66,18 @@ export const en = {
     notFound: "There is nothing at this address",
     notFoundNext: "It may have been deleted or renamed, or it is not shared with you.",
     toWorkspaces: "Go to your workspaces",
+    /** What is wrong with the value of a field, as the server sees it. */
+    fields: {
+      usernameTaken: "Somebody has this username already.",
+      nameTaken: "This name is already taken.",
+      empty: "A value is needed.",
+      tooLong: (most: number) => `At most ${n.format(most)} characters.`,
+      hyphens: "Use letters and digits, with single hyphens between them.",
+      separators: "Use letters and digits, with single hyphens, dots or underscores between them.",
+      reserved: (word: string) => `The name “${word}” is reserved. Choose another one.`,
+      spaces: "Leave out the spaces at the beginning and the end.",
+      email: "This is not an email address.",
+    },
   },
   connection: {
     lost: "The connection to the server is lost. Trying again…",

@@ -122,6 +122,7 @@ export const admin: Catalogue["admin"] = {
       name: "Nom complet",
       email: "Adresse e-mail",
       login: "Connexion par",
+      taken: "Ce nom d’utilisateur ou cette adresse e-mail sont déjà pris. Choisissez-en d’autres.",
       noneHint: "Pour l’automatisation : personne ne peut se connecter, mais des jetons peuvent être créés.",
       password: "Mot de passe",
       passwordHint: "Transmettez-le par un moyen sûr. Il n’est visible ici que maintenant.",

@@ -10,12 +10,6 @@ const count = (value: number, one: string, other: string) =>
 export const editor: Catalogue["editor"] = {
   cut: (rest) => ` … ${count(rest, "caractère de plus", "caractères de plus")}`,
   files: (total) => count(total, "fichier", "fichiers"),
-  size: (bytes) =>
-    bytes < 1024
-      ? count(bytes, "octet", "octets")
-      : bytes < 1024 * 1024
-        ? `${n.format(Math.round(bytes / 1024))} Kio`
-        : `${n.format(Math.round(bytes / 1024 / 102.4) / 10)} Mio`,
   diff: {
     lines: { added: "ajoutée : ", removed: "supprimée : " },
     unchanged: (lines) => `${count(lines, "ligne inchangée", "lignes inchangées")} : tout afficher`,

@@ -65,6 +65,18 @@ export const fr: Catalogue = {
       "Rechargez-la. Si cela se reproduit, transmettez le texte ci-dessous à la personne qui gère ce serveur.",
     notFound: "Il n’y a rien à cette adresse",
     notFoundNext: "L’élément a peut-être été supprimé ou renommé, ou il n’est pas partagé avec vous.",
+    fields: {
+      usernameTaken: "Ce nom d’utilisateur est déjà pris.",
+      nameTaken: "Ce nom est déjà pris.",
+      empty: "Une valeur est nécessaire.",
+      tooLong: (most) => `${n.format(most)} caractères au plus.`,
+      hyphens: "Utilisez des lettres et des chiffres, avec des traits d’union isolés entre eux.",
+      separators:
+        "Utilisez des lettres et des chiffres, avec des traits d’union, des points ou des tirets bas isolés entre eux.",
+      reserved: (word) => `Le nom « ${word} » est réservé. Choisissez-en un autre.`,
+      spaces: "Retirez les espaces au début et à la fin.",
+      email: "Ce n’est pas une adresse e-mail.",
+    },
     toWorkspaces: "Aller à vos espaces de travail",
   },
   connection: {

@@ -9,6 +9,7 @@ import { tokens } from "@/api/endpoints";
 import { ApiError } from "@/api/errors";
 import type { ApiKeyScope } from "@/api/types";
 import { useI18n, useT } from "@/i18n";
+import { fieldError } from "@/lib/fieldError";
 import { daysNs, lastDay, lifetimes, nsToMs, untilNs } from "@/lib/lifetime";
 import { duration } from "@/lib/time";
 import { Button } from "@/ui/Button";
@@ -63,7 +64,7 @@ function Form({ maxNs, onMade }: { maxNs: number; onMade: (key: string) => void 
       <Field
         label={t.account.tokens.name}
         hint={t.account.tokens.nameHint}
-        error={error?.field("token_name") ?? error?.field("name")}
+        error={fieldError(t, error, "token_name") ?? fieldError(t, error, "name")}
         name="token_name"
         autoComplete="off"
         spellCheck={false}

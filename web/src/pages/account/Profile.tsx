@@ -6,6 +6,7 @@ import { account } from "@/api/endpoints";
 import { ApiError } from "@/api/errors";
 import { meQuery } from "@/api/queries";
 import { useT } from "@/i18n";
+import { fieldError } from "@/lib/fieldError";
 import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
 import { ErrorNote } from "@/ui/Notes";
@@ -44,7 +45,7 @@ export function Profile() {
         <Field
           label={t.setup.username}
           hint={t.account.profile.usernameHint}
-          error={error?.field("username")}
+          error={fieldError(t, error, "username")}
           name="username"
           defaultValue={me.username}
           autoComplete="username"
@@ -54,7 +55,7 @@ export function Profile() {
         />
         <Field
           label={t.setup.name}
-          error={error?.field("name")}
+          error={fieldError(t, error, "name")}
           name="name"
           defaultValue={me.name}
           autoComplete="name"

@@ -4,9 +4,9 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { quietHoursQuery } from "@/api/accountQueries";
 import { account } from "@/api/endpoints";
-import { ApiError } from "@/api/errors";
 import type { QuietHours } from "@/api/types";
 import { useT } from "@/i18n";
+import { fieldError } from "@/lib/fieldError";
 import { timeZones, WEEK, writeSchedule } from "@/lib/schedule";
 import { Button } from "@/ui/Button";
 import { FieldFrame, Select } from "@/ui/Field";
@@ -37,7 +37,7 @@ function Form({ hours }: { hours: QuietHours }) {
     event.preventDefault();
     if (!why && !save.isPending) save.mutate(writeSchedule({ days: WEEK, time, zone }));
   };
-  const atField = save.error instanceof ApiError ? save.error.field("schedule") : undefined;
+  const atField = fieldError(t, save.error, "schedule");
   return (
     <form className="form" onSubmit={submit}>
       <FieldFrame label={words.time} hint={hours.user_can_set ? words.hint : words.fixed} error={atField}>

@@ -7,6 +7,7 @@ import { account, session } from "@/api/endpoints";
 import { ApiError } from "@/api/errors";
 import { meQuery } from "@/api/queries";
 import { useT } from "@/i18n";
+import { fieldError } from "@/lib/fieldError";
 import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
 import { NewPassword } from "@/ui/NewPassword";
@@ -60,10 +61,10 @@ export function Security() {
           name="old_password"
           type="password"
           autoComplete="current-password"
-          error={error?.field("old_password")}
+          error={fieldError(t, error, "old_password")}
           required
         />
-        <NewPassword label={t.account.security.new} error={error?.field("password")} />
+        <NewPassword label={t.account.security.new} error={fieldError(t, error, "password")} />
         {change.error && !error?.validations.length && <ErrorNote error={change.error} />}
         <div className="form-actions">
           <Button type="submit" look="primary" busy={change.isPending}>

@@ -4,10 +4,11 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { organizationsQuery } from "@/api/adminQueries";
 import { users } from "@/api/endpoints";
-import { ApiError } from "@/api/errors";
+import { ApiError, isStatus } from "@/api/errors";
 import { authMethodsQuery } from "@/api/queries";
 import type { LoginType, User } from "@/api/types";
 import { useT } from "@/i18n";
+import { fieldError } from "@/lib/fieldError";
 import { generatePassword } from "@/lib/password";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
@@ -56,7 +57,7 @@ export function CreateUser(props: {
   const field = (name: keyof typeof form) => ({
     label: t.admin.users.form[name],
     value: form[name],
-    error: error?.field(name),
+    error: fieldError(t, error, name),
     onChange: (event: { target: { value: string } }) => setForm({ ...form, [name]: event.target.value }),
     autoComplete: "off",
     spellCheck: false,
@@ -89,7 +90,7 @@ export function CreateUser(props: {
           hint={login === "none" ? t.admin.users.form.noneHint : undefined}
         />
         {login === "password" && (
-          <PasswordField value={password} onValue={setPassword} error={error?.field("password")} />
+          <PasswordField value={password} onValue={setPassword} error={fieldError(t, error, "password")} />
         )}
         {all.length > 1 && (
           <fieldset className="role-list plain">
@@ -108,13 +109,18 @@ export function CreateUser(props: {
             ))}
           </fieldset>
         )}
-        {error?.field("organization_ids") && (
+        {fieldError(t, error, "organization_ids") && (
           <p className="field-error" role="alert">
             {t.admin.users.form.organizationsMissing}
           </p>
         )}
         {organizations.error && <ErrorNote error={organizations.error} />}
-        {general ? <ErrorNote error={create.error} /> : null}
+        {general ? (
+          <ErrorNote
+            error={create.error}
+            title={isStatus(create.error, 409) ? t.admin.users.form.taken : undefined}
+          />
+        ) : null}
         <div className="dialog-actions">
           <Button onClick={props.onClose}>{t.common.cancel}</Button>
           <Button type="submit" look="primary" busy={create.isPending || organizations.isPending}>

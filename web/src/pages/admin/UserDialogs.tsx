@@ -4,10 +4,10 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { putUser } from "@/api/adminQueries";
 import { users } from "@/api/endpoints";
-import { ApiError } from "@/api/errors";
 import { siteRolesQuery } from "@/api/queries";
 import type { User } from "@/api/types";
 import { useT } from "@/i18n";
+import { fieldError } from "@/lib/fieldError";
 import { generatePassword } from "@/lib/password";
 import { Button } from "@/ui/Button";
 import { Confirm, Dialog } from "@/ui/Dialog";
@@ -55,7 +55,7 @@ export function ResetPassword(props: Props & { onSet: (password: string) => void
     mutationFn: () => users.setPassword(user.id, password),
     onSuccess: () => props.onSet(password),
   });
-  const refused = save.error instanceof ApiError ? save.error.field("password") : undefined;
+  const refused = fieldError(t, save.error, "password");
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!save.isPending) save.mutate();

@@ -5,6 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { deployment, session } from "@/api/endpoints";
 import { ApiError } from "@/api/errors";
 import { useT } from "@/i18n";
+import { fieldError } from "@/lib/fieldError";
 import { useTitle } from "@/lib/title";
 import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
@@ -38,7 +39,7 @@ export function Setup() {
   });
 
   const error = setUp.error instanceof ApiError ? setUp.error : undefined;
-  const field = (name: string) => error?.field(name);
+  const field = (name: string) => fieldError(t, error, name);
   const elsewhere = setUp.error && !error?.validations.length;
   return (
     <AuthPage title={t.setup.title} lead={t.setup.lead}>

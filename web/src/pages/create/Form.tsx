@@ -4,6 +4,7 @@ import { type FormEvent, useRef, useState } from "react";
 import { ApiError } from "@/api/errors";
 import type { Preset, TemplateParameter, TemplateVersion } from "@/api/types";
 import { useT } from "@/i18n";
+import { fieldError } from "@/lib/fieldError";
 import { checkValue, controlOf, isName, type Origin, type Values } from "@/lib/parameters";
 import { Button } from "@/ui/Button";
 import { Field, Select } from "@/ui/Field";
@@ -78,7 +79,7 @@ export function Form(props: Props) {
       <Field
         label={t.create.name}
         hint={t.create.nameHint}
-        error={error?.field("name") ?? (tried ? badName : undefined)}
+        error={fieldError(t, error, "name") ?? (tried ? badName : undefined)}
         value={draft.name}
         onChange={(event) => onDraft({ name: event.target.value })}
         onFocus={(event) => event.target.select()}
@@ -138,7 +139,7 @@ export function Form(props: Props) {
                   ? t.create.origins[origin]
                   : undefined
             }
-            error={error?.field(name) ?? (tried ? problemOf.get(name) : undefined)}
+            error={fieldError(t, error, name) ?? (tried ? problemOf.get(name) : undefined)}
             onChange={(value) => props.onValue(name, value)}
           />
         );

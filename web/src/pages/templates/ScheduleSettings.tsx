@@ -3,12 +3,13 @@
 import { useState } from "react";
 import type { Template } from "@/api/types";
 import { useI18n, useT } from "@/i18n";
+import { fieldError } from "@/lib/fieldError";
 import { dayName, WEEK } from "@/lib/schedule";
 import { DAYS, type Day, fromMs, toMs } from "@/lib/templates";
 import { Days } from "@/ui/Days";
 import { Check, Field } from "@/ui/Field";
 import { EditorsOnly, Part } from "./Part";
-import { fieldError, SettingsForm, useSaveTemplate } from "./SettingsForm";
+import { SettingsForm, useSaveTemplate } from "./SettingsForm";
 import { useTemplate } from "./useTemplate";
 
 const HOUR_MS = 3_600_000;
@@ -57,7 +58,10 @@ function Form({ template }: { template: Template }) {
     <Field
       label={words[name]}
       hint={words.hints[name]}
-      error={fieldError(save, name) ?? (shown && lengths[name] === undefined ? words.notALength : undefined)}
+      error={
+        fieldError(t, save.error, name) ??
+        (shown && lengths[name] === undefined ? words.notALength : undefined)
+      }
       inputMode="decimal"
       autoComplete="off"
       placeholder={words.never}

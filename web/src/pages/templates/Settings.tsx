@@ -8,6 +8,7 @@ import { templatesQuery } from "@/api/queries";
 import { templateQuery } from "@/api/templateQueries";
 import type { Template } from "@/api/types";
 import { useT } from "@/i18n";
+import { fieldError } from "@/lib/fieldError";
 import { titleOf } from "@/lib/templates";
 import { templateSettingsRoute } from "@/routes/template";
 import { Button } from "@/ui/Button";
@@ -15,7 +16,7 @@ import { Confirm } from "@/ui/Dialog";
 import { Check, Field, FieldFrame, Select } from "@/ui/Field";
 import { Icon } from "@/ui/Icon";
 import { EditorsOnly, Part } from "./Part";
-import { fieldError, SettingsForm, useSaveTemplate } from "./SettingsForm";
+import { SettingsForm, useSaveTemplate } from "./SettingsForm";
 import { useMay, useTemplate } from "./useTemplate";
 
 /** From the narrowest to the widest. */
@@ -43,7 +44,7 @@ function General({ template }: { template: Template }) {
       <Field
         label={t.create.name}
         hint={words.nameHint}
-        error={fieldError(save, "name")}
+        error={fieldError(t, save.error, "name")}
         value={name}
         onChange={(event) => setName(event.target.value)}
         autoComplete="off"
@@ -53,7 +54,7 @@ function General({ template }: { template: Template }) {
       <Field
         label={words.displayName}
         hint={words.displayNameHint}
-        error={fieldError(save, "display_name")}
+        error={fieldError(t, save.error, "display_name")}
         optional
         value={display_name}
         onChange={(event) => setDisplayName(event.target.value)}
@@ -62,7 +63,7 @@ function General({ template }: { template: Template }) {
       <FieldFrame
         label={words.description}
         hint={words.descriptionHint}
-        error={fieldError(save, "description")}
+        error={fieldError(t, save.error, "description")}
         optional
       >
         {(control) => (
@@ -123,7 +124,7 @@ function Rules({ template }: { template: Template }) {
       <Select
         label={words.share}
         hint={words.shareHint}
-        error={fieldError(save, "max_port_share_level")}
+        error={fieldError(t, save.error, "max_port_share_level")}
         value={share}
         options={SHARES.map((level) => [level as string, words.shares[level]] as const)}
         onPick={setShare}

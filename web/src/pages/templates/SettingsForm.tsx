@@ -55,7 +55,3 @@ export function SettingsForm({ save, change, fields, onSubmit, children }: Props
     </form>
   );
 }
-
-/** What the server says about a field. */
-export const fieldError = (save: ReturnType<typeof useSaveTemplate>, field: string) =>
-  save.error instanceof ApiError ? save.error.field(field) : undefined;

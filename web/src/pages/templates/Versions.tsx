@@ -10,6 +10,7 @@ import { templatesQuery } from "@/api/queries";
 import { templateQuery, versionsQuery } from "@/api/templateQueries";
 import type { Template, TemplateVersion } from "@/api/types";
 import { useT } from "@/i18n";
+import { fieldError } from "@/lib/fieldError";
 import { versionActions } from "@/lib/templates";
 import { templateVersionsRoute } from "@/routes/template";
 import { Button } from "@/ui/Button";
@@ -69,7 +70,7 @@ function Edit({ template, version, onClose }: EditProps) {
           label={t.create.name}
           value={name}
           onChange={(event) => setName(event.target.value)}
-          error={error?.field("name")}
+          error={fieldError(t, error, "name")}
           autoComplete="off"
           spellCheck={false}
           required
@@ -78,7 +79,7 @@ function Edit({ template, version, onClose }: EditProps) {
         <FieldFrame
           label={t.template.versions.message}
           hint={t.template.versions.messageHint}
-          error={error?.field("message")}
+          error={fieldError(t, error, "message")}
           optional
         >
           {(control) => (

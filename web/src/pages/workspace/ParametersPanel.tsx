@@ -9,6 +9,7 @@ import { buildParametersQuery, putWorkspace, templateParametersQuery } from "@/a
 import type { TemplateParameter, Workspace, WorkspaceBuildParameter } from "@/api/types";
 import { useT } from "@/i18n";
 import { isBusy, type Permissions } from "@/lib/can";
+import { fieldError } from "@/lib/fieldError";
 import { readList, type Values } from "@/lib/parameters";
 import { workspaceRoute } from "@/routes/workspaces";
 import { Button } from "@/ui/Button";
@@ -91,7 +92,7 @@ function Form({ workspace, may, parameters, kept }: FormProps) {
         key={parameter.name}
         parameter={parameter}
         value={now(parameter)}
-        error={error?.field(parameter.name)}
+        error={fieldError(t, error, parameter.name)}
         onChange={(value) => setChanged((old) => ({ ...old, [parameter.name]: value }))}
       />
     ) : (

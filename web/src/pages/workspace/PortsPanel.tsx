@@ -10,6 +10,7 @@ import type { PortShare, PortShareLevel, PortShareProtocol, Workspace, Workspace
 import { listeningPortsQuery, portSharesQuery, templateQuery } from "@/api/workspaceQueries";
 import { useT } from "@/i18n";
 import { canConnect, type Permissions } from "@/lib/can";
+import { fieldError } from "@/lib/fieldError";
 import { agentsOf } from "@/lib/status";
 import { Button } from "@/ui/Button";
 import { CopyButton } from "@/ui/CopyButton";
@@ -129,7 +130,7 @@ function ShareForm({ workspace, agents }: ShareProps) {
           label={words.agent}
           value={agent}
           options={agents.map(({ name }) => [name, name] as const)}
-          error={error?.field("agent_name")}
+          error={fieldError(t, error, "agent_name")}
           onPick={setAgent}
         />
       )}
@@ -138,14 +139,14 @@ function ShareForm({ workspace, agents }: ShareProps) {
         type="number"
         value={port}
         required
-        error={error?.field("port")}
+        error={fieldError(t, error, "port")}
         onChange={(event) => setPort(event.target.value)}
       />
       <Select
         label={words.level}
         value={level}
         options={levels.map((each) => [each, words.levels[each]] as const)}
-        error={error?.field("share_level")}
+        error={fieldError(t, error, "share_level")}
         onPick={setLevel}
       />
       <Select
@@ -155,7 +156,7 @@ function ShareForm({ workspace, agents }: ShareProps) {
           ["http", "HTTP"],
           ["https", "HTTPS"],
         ]}
-        error={error?.field("protocol")}
+        error={fieldError(t, error, "protocol")}
         onPick={setProtocol}
       />
       <Button type="submit" busy={share.isPending}>

@@ -11,6 +11,7 @@ import { templateQuery } from "@/api/workspaceQueries";
 import { type Language, useI18n } from "@/i18n";
 import type { Catalogue } from "@/i18n/en";
 import type { Permissions } from "@/lib/can";
+import { fieldError } from "@/lib/fieldError";
 import {
   type Day,
   dayName,
@@ -126,7 +127,7 @@ export function ScheduleForm({ workspace, may }: { workspace: Workspace; may: Pe
     },
   });
   const error = save.error instanceof ApiError ? save.error : undefined;
-  const atFields = error?.field("schedule") ?? error?.field("ttl_ms");
+  const atFields = fieldError(t, error, "schedule") ?? fieldError(t, error, "ttl_ms");
   const locked = may?.update === false;
   const startOff = template?.allow_user_autostart === false;
   const stopOff = template?.allow_user_autostop === false;
@@ -183,7 +184,7 @@ export function ScheduleForm({ workspace, may }: { workspace: Workspace; may: Pe
       )}
       {starts && (
         <div className="schedule-fields">
-          <FieldFrame label={words.time} error={noDay ? words.noDay : error?.field("schedule")}>
+          <FieldFrame label={words.time} error={noDay ? words.noDay : fieldError(t, error, "schedule")}>
             {(control) => (
               <input
                 {...control}
@@ -227,7 +228,7 @@ export function ScheduleForm({ workspace, may }: { workspace: Workspace; may: Pe
           <Field
             label={words.hours}
             hint={words.hoursHint}
-            error={error?.field("ttl_ms")}
+            error={fieldError(t, error, "ttl_ms")}
             type="number"
             step="any"
             min={0}

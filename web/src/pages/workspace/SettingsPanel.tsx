@@ -10,6 +10,7 @@ import type { Workspace } from "@/api/types";
 import { resolveAutostartQuery, templateQuery } from "@/api/workspaceQueries";
 import { useI18n, useT } from "@/i18n";
 import { canDelete, isBusy, type Permissions } from "@/lib/can";
+import { fieldError } from "@/lib/fieldError";
 import { duration } from "@/lib/time";
 import { workspaceRoute } from "@/routes/workspaces";
 import { Button } from "@/ui/Button";
@@ -96,7 +97,7 @@ function Name({ workspace, may }: Props) {
           <Field
             label={words.name}
             hint={words.renameHint}
-            error={error?.field("name")}
+            error={fieldError(t, error, "name")}
             value={name}
             onChange={(event) => setName(event.target.value)}
             disabled={why !== undefined}
@@ -105,7 +106,7 @@ function Name({ workspace, may }: Props) {
             required
             maxLength={32}
           />
-          {rename.error && !error?.field("name") ? <ErrorNote error={rename.error} /> : null}
+          {rename.error && !fieldError(t, error, "name") ? <ErrorNote error={rename.error} /> : null}
           <div className="form-actions">
             <Button
               type="submit"

@@ -14,6 +14,7 @@ import {
 import type { TemplateVersion, Workspace } from "@/api/types";
 import { templateVersionsQuery } from "@/api/workspaceQueries";
 import { useT } from "@/i18n";
+import { fieldError } from "@/lib/fieldError";
 import type { Values } from "@/lib/parameters";
 import { type Asked, askedOf } from "@/lib/update";
 import { Button } from "@/ui/Button";
@@ -71,7 +72,7 @@ function Form({ workspace, version, asked, action, onClose, onBuilt }: FormProps
           <ParameterField
             parameter={parameter}
             value={values[parameter.name] ?? ""}
-            error={error?.field(parameter.name)}
+            error={fieldError(t, error, parameter.name)}
             onChange={(next) => setValues((old) => ({ ...old, [parameter.name]: next }))}
           />
           <p className="muted small">{because === "new" ? words.asked.new : words.asked.refused(value)}</p>

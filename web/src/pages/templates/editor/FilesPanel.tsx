@@ -4,7 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Binary, Download, FileX, Link2, LockKeyhole } from "lucide-react";
 import type { TemplateVersion } from "@/api/types";
 import { filesQuery } from "@/api/versionQueries";
-import { useT } from "@/i18n";
+import { useI18n, useT } from "@/i18n";
+import { bytes } from "@/lib/bytes";
 import { saveFile } from "@/lib/saveFile";
 import { bytesOf, firstFile, type Source } from "@/lib/sources";
 import { versionRoute } from "@/routes/editor";
@@ -26,15 +27,15 @@ export function FilesHidden() {
 
 /** A file that is no text, in words. */
 export function NoText({ source }: { source: Source }) {
-  const t = useT();
+  const { t, language } = useI18n();
   if (source.target !== undefined) {
     return <Empty icon={Link2} title={t.editor.version.link(source.target)} />;
   }
-  return <Empty icon={Binary} title={t.editor.version.binary(t.editor.size(bytesOf(source).length))} />;
+  return <Empty icon={Binary} title={t.editor.version.binary(bytes(language, bytesOf(source).length))} />;
 }
 
 function Content({ source }: { source: Source }) {
-  const t = useT();
+  const { t, language } = useI18n();
   const { line } = versionRoute.useSearch();
   const navigate = versionRoute.useNavigate();
   const { text } = source;
@@ -43,7 +44,7 @@ function Content({ source }: { source: Source }) {
       <div className="file-head">
         <h2 className="cut mono">{source.path}</h2>
         <span className="muted small">
-          {t.editor.size(bytesOf(source).length)}
+          {bytes(language, bytesOf(source).length)}
           {(source.mode & 0o100) !== 0 && ` · ${t.editor.version.executable}`}
         </span>
         <span className="file-actions">

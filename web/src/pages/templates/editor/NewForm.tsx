@@ -8,7 +8,9 @@ import { ApiError } from "@/api/errors";
 import { templateVersionQuery } from "@/api/queries";
 import type { TemplateExample, TemplateVersion, VariableValue } from "@/api/types";
 import { putVersion, templateChanged } from "@/api/versionQueries";
-import { useT } from "@/i18n";
+import { useI18n, useT } from "@/i18n";
+import { bytes } from "@/lib/bytes";
+import { fieldError } from "@/lib/fieldError";
 import { type Sources, sizeOf } from "@/lib/sources";
 import { hasImported, isImporting, needsValues } from "@/lib/versions";
 import { newTemplateRoute } from "@/routes/editor";
@@ -36,7 +38,7 @@ export interface Start {
 
 /** What it is made from. */
 function Origin({ start }: { start: Start }) {
-  const t = useT();
+  const { t, language } = useI18n();
   const { source } = start;
   return (
     <aside className="fresh-side">
@@ -52,7 +54,7 @@ function Origin({ start }: { start: Start }) {
             <strong>{start.title}</strong>
           </p>
           <p className="muted small">
-            {t.editor.files(source.files.size)}, {t.editor.size(sizeOf(source.files))}
+            {t.editor.files(source.files.size)}, {bytes(language, sizeOf(source.files))}
           </p>
           <ul className="fresh-files">
             {[...source.files.keys()].slice(0, MOST_FILES).map((path) => (
@@ -147,7 +149,7 @@ export function NewForm({ start, version }: Props) {
   };
   const error = create.error instanceof ApiError ? create.error : undefined;
   const fields = ["name", "display_name", "description"];
-  const elsewhere = create.error && !fields.some((field) => error?.field(field));
+  const elsewhere = create.error && !fields.some((field) => fieldError(t, error, field));
   const failed = version !== undefined && !running && !imported;
   return (
     <div className="fresh">
@@ -155,7 +157,7 @@ export function NewForm({ start, version }: Props) {
         <Field
           label={t.editor.fresh.name}
           hint={t.editor.fresh.nameHint}
-          error={error?.field("name")}
+          error={fieldError(t, error, "name")}
           value={name}
           onChange={(event) => setName(event.target.value)}
           autoFocus
@@ -168,7 +170,7 @@ export function NewForm({ start, version }: Props) {
         <Field
           label={t.editor.fresh.displayName}
           hint={t.editor.fresh.displayNameHint}
-          error={error?.field("display_name")}
+          error={fieldError(t, error, "display_name")}
           optional
           value={displayName}
           onChange={(event) => setDisplayName(event.target.value)}
@@ -177,7 +179,7 @@ export function NewForm({ start, version }: Props) {
         <Field
           label={t.editor.fresh.description}
           hint={t.editor.fresh.descriptionHint}
-          error={error?.field("description")}
+          error={fieldError(t, error, "description")}
           optional
           value={description}
           onChange={(event) => setDescription(event.target.value)}

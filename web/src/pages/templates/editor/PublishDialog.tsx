@@ -7,6 +7,7 @@ import { ApiError } from "@/api/errors";
 import type { Template, TemplateVersion } from "@/api/types";
 import { putVersion, templateChanged } from "@/api/versionQueries";
 import { useT } from "@/i18n";
+import { fieldError } from "@/lib/fieldError";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { Field, FieldFrame } from "@/ui/Field";
@@ -38,7 +39,7 @@ export function PublishDialog({ template, version, onPublished, onClose }: Props
     },
   });
   const error = publish.error instanceof ApiError ? publish.error : undefined;
-  const known = ["name", "message"].some((field) => error?.field(field));
+  const known = ["name", "message"].some((field) => fieldError(t, error, field));
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!publish.isPending) publish.mutate();
@@ -49,7 +50,7 @@ export function PublishDialog({ template, version, onPublished, onClose }: Props
         <Field
           label={t.editor.edit.versionName}
           hint={t.editor.edit.versionNameHint}
-          error={error?.field("name")}
+          error={fieldError(t, error, "name")}
           value={name}
           onChange={(event) => setName(event.target.value)}
           required
@@ -60,7 +61,7 @@ export function PublishDialog({ template, version, onPublished, onClose }: Props
         <FieldFrame
           label={t.editor.edit.message}
           hint={t.editor.edit.messageHint}
-          error={error?.field("message")}
+          error={fieldError(t, error, "message")}
           optional
         >
           {(control) => (
