@@ -2,7 +2,8 @@
 
 import { Link, type LinkProps, useLocation } from "@tanstack/react-router";
 import type { LucideIcon } from "lucide-react";
-import { type ReactNode, useEffect, useRef } from "react";
+import type { ReactNode } from "react";
+import { useCurrentInSight } from "./useCurrentInSight";
 import "./side-pages.css";
 
 /** Where a link of the navigation leads, and how it looks. */
@@ -18,13 +19,8 @@ interface Props {
 }
 
 export function SidePages({ label, pages, children }: Props) {
-  const nav = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
-  // Where the links are a row that scrolls, the one of this page is in sight.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another page has another link
-  useEffect(() => {
-    nav.current?.querySelector(".active")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [pathname]);
+  const nav = useCurrentInSight(pathname);
   return (
     <div className="side-pages">
       <nav className="side-nav" aria-label={label} ref={nav}>

@@ -73,8 +73,10 @@ export const create = {
   copyOther: (template: string) =>
     `That workspace was made from ${template}: only parameters of the same name fit.`,
   copyFailed: "The form begins without it.",
-  unknownParameters: (names: string) => `The link sets values that this template does not have: ${names}.`,
+  unknownParameters: (names: readonly string[]) =>
+    `The link sets parameters that this template does not have: ${names.map((name) => `“${name}”`).join(", ")}.`,
   consentTitle: "A link asks to create this workspace",
   consentText: "Go on only if you trust where the link came from. It chose the values marked as such.",
   review: "Change it first",
+  refuse: "Do not create it",
 };

@@ -147,10 +147,17 @@ function Ready(props: ReadyProps) {
     return (
       <Consent
         name={draft.name}
+        owner={draft.owner}
+        version={version}
         preset={preset?.Name}
         parameters={parameters}
         values={values}
-        linked={(name) => origins[name] === "link"}
+        linked={{
+          name: search.name !== undefined,
+          version: search.version === version,
+          preset: search.preset !== undefined,
+          parameter: (name) => origins[name] === "link",
+        }}
         busy={create.isPending}
         error={create.error}
         onAgree={() => create.mutate()}
@@ -223,34 +230,37 @@ function Main({ template }: { template: Template }) {
     );
   }
   return (
-    <>
-      {copied && (
-        <Note icon={Copy}>
-          <p className="note-title">
-            {t.create.copyTitle(`${copied.workspace.owner_name}/${copied.workspace.name}`)}
-          </p>
-          <p>{t.create.copyText}</p>
-        </Note>
-      )}
-      {copied && copied.workspace.template_id !== template.id && (
-        <Note icon={TriangleAlert} tone="waiting">
-          <p>
-            {t.create.copyOther(copied.workspace.template_display_name || copied.workspace.template_name)}
-          </p>
-        </Note>
-      )}
-      {copyError && <ErrorNote error={copyError} next={t.create.copyFailed} />}
-      {unknown.length > 0 && (
-        <Note icon={Info} tone="waiting">
-          <p>{t.create.unknownParameters(unknown.join(", "))}</p>
-        </Note>
-      )}
-      {search.version && !chosen && !versions.isPending && search.version !== template.active_version_id && (
-        <Note icon={Info} tone="waiting">
-          <p>{t.create.otherVersion}</p>
-        </Note>
-      )}
-      <div className="create">
+    <div className="create">
+      <div className="create-main">
+        {copied && (
+          <Note icon={Copy}>
+            <p className="note-title">
+              {t.create.copyTitle(`${copied.workspace.owner_name}/${copied.workspace.name}`)}
+            </p>
+            <p>{t.create.copyText}</p>
+          </Note>
+        )}
+        {copied && copied.workspace.template_id !== template.id && (
+          <Note icon={TriangleAlert} tone="waiting">
+            <p>
+              {t.create.copyOther(copied.workspace.template_display_name || copied.workspace.template_name)}
+            </p>
+          </Note>
+        )}
+        {copyError && <ErrorNote error={copyError} next={t.create.copyFailed} />}
+        {unknown.length > 0 && (
+          <Note icon={Info} tone="waiting">
+            <p>{t.create.unknownParameters(unknown)}</p>
+          </Note>
+        )}
+        {search.version &&
+          !chosen &&
+          !versions.isPending &&
+          search.version !== template.active_version_id && (
+            <Note icon={Info} tone="waiting">
+              <p>{t.create.otherVersion}</p>
+            </Note>
+          )}
         {error ? (
           <ErrorNote error={error} next={t.create.notReady} onRetry={() => void parameters.refetch()} />
         ) : may.data && parameters.data && presets.data && !waits ? (
@@ -268,9 +278,9 @@ function Main({ template }: { template: Template }) {
         ) : (
           <Skeleton rows={5} />
         )}
-        <Side template={template} version={version} />
       </div>
-    </>
+      <Side template={template} version={version} />
+    </div>
   );
 }
 

@@ -14,10 +14,9 @@ import {
 } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { useT } from "@/i18n";
+import { useNarrow } from "@/lib/media";
 import { PANELS, type Panel, workspaceRoute } from "@/routes/workspaces";
-
-/** So much of what comes before is seen, to tell that there is more. */
-const EDGE_PX = 48;
+import { useCurrentInSight } from "@/ui/useCurrentInSight";
 
 const ICONS: Record<Panel, LucideIcon> = {
   log: ScrollText,
@@ -32,13 +31,14 @@ const ICONS: Record<Panel, LucideIcon> = {
 
 export function PanelNav({ panel }: { panel: Panel }) {
   const t = useT();
-  const nav = useRef<HTMLElement>(null);
-  // Where there is no room for all, the one that is open is brought into view.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another panel is another link
+  const nav = useCurrentInSight(panel);
+  const narrow = useNarrow();
+  const before = useRef(panel);
+  // On a small page head and agents take half of it: a panel that one has chosen begins below its tabs.
   useEffect(() => {
-    const link = nav.current?.querySelector<HTMLElement>("[aria-current]");
-    if (nav.current && link) nav.current.scrollLeft = link.offsetLeft - EDGE_PX;
-  }, [panel]);
+    if (narrow && before.current !== panel) nav.current?.parentElement?.scrollIntoView({ block: "start" });
+    before.current = panel;
+  }, [narrow, panel, nav]);
   const params = workspaceRoute.useParams();
   return (
     <nav ref={nav} className="panel-nav" aria-label={t.workspace.panelsLabel}>

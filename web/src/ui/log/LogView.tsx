@@ -4,6 +4,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, type UIEvent, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import type { Log } from "@/api/logs";
 import { useT } from "@/i18n";
+import { useNarrow } from "@/lib/media";
 import { matchingLines, nextIn } from "@/lib/search";
 import { LogRow } from "./LogRow";
 import { LogTools } from "./LogTools";
@@ -28,6 +29,7 @@ interface Props {
 export function LogView({ log, name, line, onLine, source, notice }: Props) {
   const t = useT();
   const { lines } = log;
+  const narrow = useNarrow();
   const box = useRef<HTMLDivElement>(null);
   const lastTop = useRef(0);
   const [follow, setFollow] = useState(line === undefined);
@@ -55,6 +57,8 @@ export function LogView({ log, name, line, onLine, source, notice }: Props) {
     setFollow(false);
     setCurrent(index);
     rows.scrollToIndex(index, { align: "center" });
+    // On a small page the log ends below the screen, and the middle of it with it.
+    if (narrow) box.current?.parentElement?.scrollIntoView({ block: "start" });
   };
   const goToMatch = (step: 1 | -1) => show(nextIn(matches, current ?? -1, step));
 
@@ -73,10 +77,22 @@ export function LogView({ log, name, line, onLine, source, notice }: Props) {
     if (linked !== undefined) show(linked);
   }, [linked]);
 
+  const height = rows.getTotalSize();
   // biome-ignore lint/correctness/useExhaustiveDependencies: new lines, and rows that change their height, move the end
   useEffect(() => {
     if (follow && lines.length > 0) rows.scrollToIndex(lines.length - 1, { align: "end" });
-  }, [follow, lines.length, wrap]);
+  }, [follow, lines.length, wrap, height]);
+
+  // So does a box that gets another size; the rows are measured by then.
+  useEffect(() => {
+    const section = box.current;
+    if (!follow || !section) return;
+    const observer = new ResizeObserver(() => {
+      section.scrollTop = section.scrollHeight;
+    });
+    observer.observe(section);
+    return () => observer.disconnect();
+  }, [follow]);
 
   const onScroll = (event: UIEvent<HTMLElement>) => {
     const { scrollHeight, scrollTop, clientHeight } = event.currentTarget;
@@ -104,7 +120,7 @@ export function LogView({ log, name, line, onLine, source, notice }: Props) {
             {log.state === "ended" ? t.log.emptyEnded : log.state === "live" ? t.log.empty : t.common.loading}
           </p>
         ) : (
-          <div className={`log-rows${wrap ? " log-wrap" : ""}`} style={{ height: rows.getTotalSize() }}>
+          <div className={`log-rows${wrap ? " log-wrap" : ""}`} style={{ height }}>
             {rows.getVirtualItems().map((row) => {
               const item = lines[row.index];
               return (

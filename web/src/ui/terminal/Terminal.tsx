@@ -8,6 +8,7 @@ import { useEffect, useRef, useState } from "react";
 import { appearanceQuery } from "@/api/accountQueries";
 import { useT } from "@/i18n";
 import { ringTitle } from "@/lib/bell";
+import { useNarrow } from "@/lib/media";
 import { terminalFontFamily } from "@/lib/terminalFont";
 import { copyOnSelect, useFontSize } from "@/lib/terminalPreferences";
 import { useShownTheme } from "@/lib/theme";
@@ -44,6 +45,7 @@ export function Terminal({ agent, id, command, shown = true, searching, onSearch
   // The account's choice, when it is known.
   const font = useQuery(appearanceQuery).data?.terminal_font;
   const fontSize = Number(useFontSize());
+  const narrow = useNarrow();
   const box = useRef<HTMLDivElement>(null);
   const after = useRef<HTMLSpanElement>(null);
   const session = useRef<Session>(undefined);
@@ -138,8 +140,13 @@ export function Terminal({ agent, id, command, shown = true, searching, onSearch
     if (!xterm || !shown) return;
     refit.current();
     xterm.focus();
-    box.current?.parentElement?.scrollIntoView({ block: "nearest" });
   }, [xterm, shown]);
+
+  // On a small page head and agents leave no room for all of it, and its keys are below.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a page that becomes small, as one that is turned does
+  useEffect(() => {
+    if (xterm && shown) box.current?.parentElement?.scrollIntoView({ block: "nearest" });
+  }, [xterm, shown, narrow]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours of the tokens change with the theme
   useEffect(() => {

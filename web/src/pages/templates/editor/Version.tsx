@@ -9,6 +9,7 @@ import { useTitle } from "@/lib/title";
 import { hasImported, isImporting } from "@/lib/versions";
 import { VERSION_PANELS, type VersionPanel, versionRoute } from "@/routes/editor";
 import { ErrorNote, Skeleton } from "@/ui/Notes";
+import { useCurrentInSight } from "@/ui/useCurrentInSight";
 import { NotFound } from "../../Fallbacks";
 import { ChangesPanel } from "./ChangesPanel";
 import { FilesPanel } from "./FilesPanel";
@@ -30,8 +31,9 @@ const ICONS: Record<VersionPanel, LucideIcon> = {
 function PanelNav({ panel }: { panel: VersionPanel }) {
   const t = useT();
   const params = versionRoute.useParams();
+  const nav = useCurrentInSight(panel);
   return (
-    <nav className="version-nav" aria-label={t.editor.version.panelsLabel}>
+    <nav ref={nav} className="version-nav" aria-label={t.editor.version.panelsLabel}>
       {VERSION_PANELS.map((each) => {
         const Icon = ICONS[each];
         return (
