@@ -239,7 +239,21 @@ pub fn agents(build: &wire::WorkspaceBuild) -> impl Iterator<Item = &wire::Works
     build.resources.iter().flat_map(|resource| &resource.agents)
 }
 
-/// Waits until an agent is connected. With `ready`, also until its startup scripts have ended,
+/// Waits until the agents of a build are connected, and says whether they are. Those that take longer than their
+/// template allows are told of and not waited for.
+pub async fn wait_for_agents(
+    context: &Context,
+    client: &Client,
+    build: &wire::WorkspaceBuild,
+) -> Outcome<bool> {
+    let mut all = true;
+    for agent in agents(build).filter(|agent| agent.parent_id.is_none()) {
+        all &= watch_agent(context, client, agent, false, Patience::AsTheTemplateSays).await?;
+    }
+    Ok(all)
+}
+
+/// Waits until an agent is connected, however long that takes. With `ready`, also until its startup scripts have ended,
 /// whose output is shown meanwhile.
 pub async fn wait_for_agent(
     context: &Context,
@@ -247,9 +261,30 @@ pub async fn wait_for_agent(
     agent: &wire::WorkspaceAgent,
     ready: bool,
 ) -> Outcome {
+    watch_agent(context, client, agent, ready, Patience::Endless).await?;
+    Ok(())
+}
+
+/// How long an agent is waited for.
+#[derive(Clone, Copy, PartialEq)]
+enum Patience {
+    /// Until its connection timeout.
+    AsTheTemplateSays,
+    Endless,
+}
+
+/// Whether the agent is connected in the end.
+async fn watch_agent(
+    context: &Context,
+    client: &Client,
+    agent: &wire::WorkspaceAgent,
+    ready: bool,
+    patience: Patience,
+) -> Outcome<bool> {
     use wire::WorkspaceAgentStatus as Status;
     if agent.status == Status::Connected && (!ready || startup_is_over(agent.lifecycle_state)) {
-        return warn_about_startup(context, agent, ready);
+        warn_about_startup(context, agent, ready)?;
+        return Ok(true);
     }
     let mut spinner = Spinner::new(
         context.terminal,
@@ -276,7 +311,8 @@ pub async fn wait_for_agent(
                 match now.status {
                     Status::Connected if !ready || startup_is_over(now.lifecycle_state) => {
                         spinner.clear();
-                        return warn_about_startup(context, &now, ready);
+                        warn_about_startup(context, &now, ready)?;
+                        return Ok(true);
                     }
                     Status::Connected if logs.is_none() => {
                         spinner.set_label(format!("Waiting for the startup scripts of the agent {}", agent.name));
@@ -285,7 +321,10 @@ pub async fn wait_for_agent(
                     Status::Timeout | Status::Disconnected if !told_timeout => {
                         told_timeout = true;
                         spinner.clear();
-                        noteln!("{}", context.error_style().warn(&late_agent(&now)));
+                        noteln!("{}", context.error_style().warn(&late_agent(&now, patience)));
+                        if patience == Patience::AsTheTemplateSays {
+                            return Ok(false);
+                        }
                     }
                     _ => {}
                 }
@@ -303,7 +342,7 @@ async fn next_line(
     }
 }
 
-fn late_agent(agent: &wire::WorkspaceAgent) -> String {
+fn late_agent(agent: &wire::WorkspaceAgent, patience: Patience) -> String {
     let what = match agent.status {
         wire::WorkspaceAgentStatus::Disconnected => "has lost its connection",
         _ => "takes longer than expected to connect",
@@ -313,7 +352,11 @@ fn late_agent(agent: &wire::WorkspaceAgent) -> String {
     } else {
         format!(", see {}", agent.troubleshooting_url)
     };
-    format!("the agent {} {what}; still waiting{more}", agent.name)
+    let waits = match patience {
+        Patience::AsTheTemplateSays => "",
+        Patience::Endless => "; still waiting",
+    };
+    format!("the agent {} {what}{waits}{more}", agent.name)
 }
 
 fn startup_is_over(state: wire::WorkspaceAgentLifecycle) -> bool {

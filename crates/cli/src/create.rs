@@ -6,7 +6,7 @@ use clap::Args;
 use coder_client::Client;
 use coder_wire as wire;
 
-use crate::build_watch::{agents, check_job, follow_build, is_over, wait_for_agent};
+use crate::build_watch::{agents, check_job, follow_build, is_over, wait_for_agents};
 use crate::context::Context;
 use crate::fail::{Fail, Outcome};
 use crate::parameters::{Known, ParameterArgs, resolve};
@@ -143,13 +143,12 @@ impl CreateArgs {
             return Ok(());
         }
         let build = follow_build(context, client, &workspace.latest_build).await?;
-        for agent in agents(&build).filter(|agent| agent.parent_id.is_none()) {
-            wait_for_agent(context, client, agent, false).await?;
+        let name = context.style().bold(&workspace.name);
+        if wait_for_agents(context, client, &build).await? {
+            outln!("The workspace {name} is ready.");
+        } else {
+            outln!("The workspace {name} has been created; not all of its agents are connected.");
         }
-        outln!(
-            "The workspace {} is ready.",
-            context.style().bold(&workspace.name)
-        );
         if agents(&build).next().is_some() {
             noteln!(
                 "Enter it with: {}",

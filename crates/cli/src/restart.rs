@@ -3,10 +3,11 @@
 use clap::Args;
 use coder_wire as wire;
 
+use crate::build_watch::wait_for_agents;
 use crate::context::Context;
 use crate::fail::Outcome;
 use crate::parameters::ParameterArgs;
-use crate::start::{wait_for_agents, with_parameters};
+use crate::start::with_parameters;
 use crate::ui::out::outln;
 use crate::workspace::{build, build_now, find, start_request};
 
@@ -52,8 +53,12 @@ impl RestartArgs {
             .await?;
         }
         let done = build(context, client, &workspace, &request).await?;
-        wait_for_agents(context, client, &done).await?;
-        outln!("The workspace {} has been restarted.", workspace.name);
+        let name = &workspace.name;
+        if wait_for_agents(context, client, &done).await? {
+            outln!("The workspace {name} has been restarted.");
+        } else {
+            outln!("The workspace {name} has been restarted; not all of its agents are connected.");
+        }
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use coder_client::Client;
 use coder_wire as wire;
 
-use crate::build_watch::{agents, follow_build, wait_for_agent};
+use crate::build_watch::{follow_build, wait_for_agents};
 use crate::context::Context;
 use crate::fail::Outcome;
 use crate::parameters::{Known, ParameterArgs, resolve};
@@ -63,22 +63,13 @@ impl StartArgs {
             return Ok(());
         }
         let build = follow_build(context, client, &build).await?;
-        wait_for_agents(context, client, &build).await?;
-        outln!("The workspace {name} has been started.");
+        if wait_for_agents(context, client, &build).await? {
+            outln!("The workspace {name} has been started.");
+        } else {
+            outln!("The workspace {name} has been started; not all of its agents are connected.");
+        }
         Ok(())
     }
-}
-
-/// Waits until all agents of a build are connected.
-pub async fn wait_for_agents(
-    context: &Context,
-    client: &Client,
-    build: &wire::WorkspaceBuild,
-) -> Outcome {
-    for agent in agents(build).filter(|agent| agent.parent_id.is_none()) {
-        wait_for_agent(context, client, agent, false).await?;
-    }
-    Ok(())
 }
 
 /// Adds the parameter values that a build needs. Nothing is looked up when the version stays the

@@ -3,10 +3,11 @@
 use clap::Args;
 use coder_wire as wire;
 
+use crate::build_watch::wait_for_agents;
 use crate::context::Context;
 use crate::fail::Outcome;
 use crate::parameters::ParameterArgs;
-use crate::start::{wait_for_agents, with_parameters};
+use crate::start::with_parameters;
 use crate::ui::out::outln;
 use crate::workspace::{build, build_now, find, start_request};
 

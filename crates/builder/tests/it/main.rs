@@ -4,9 +4,9 @@
 mod buildkit;
 mod cli;
 mod features;
-mod image;
 mod git;
+mod image;
 mod oci;
-mod service;
 mod reference;
+mod service;
 mod support;

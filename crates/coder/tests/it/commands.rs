@@ -27,6 +27,43 @@ fn time(value: &Value) -> DateTime<Utc> {
     value.as_str().unwrap().parse().unwrap()
 }
 
+/// An agent that nobody starts.
+const ABSENT: &str = r#"
+terraform {
+  required_providers {
+    coder = { source = "coder/coder" }
+  }
+}
+resource "coder_agent" "main" {
+  os                  = "linux"
+  arch                = "amd64"
+  connection_timeout  = 2
+  troubleshooting_url = "https://example.org/help"
+}
+resource "terraform_data" "machine" {
+  input = coder_agent.main.id
+}
+"#;
+
+#[test]
+fn a_command_does_not_wait_longer_for_an_agent_than_its_template_says() {
+    let deployment = &*SHARED;
+    let dir = machine::directory("absent");
+    fs::write(dir.join("main.tf"), ABSENT).unwrap();
+    deployment.push("absent", &dir, &[]);
+    let late = "the agent main takes longer than expected to connect, see https://example.org/help";
+    for (command, outcome) in [
+        (vec!["create", "absent", "-t", "absent", "-y"], "created"),
+        (vec!["restart", "absent", "-y"], "restarted"),
+    ] {
+        let done = deployment.coder(&command).ok();
+        assert!(done.stderr.contains(late), "{}", done.stderr);
+        let says = format!("has been {outcome}; not all of its agents are connected");
+        assert!(done.out().contains(&says), "{}", done.out());
+    }
+    deployment.coder(&["delete", "absent", "-y"]).ok();
+}
+
 #[test]
 fn check_104_every_workspace_command_does_what_it_says() {
     let deployment = &*SHARED;
