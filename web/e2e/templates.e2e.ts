@@ -314,7 +314,7 @@ describe("in English", () => {
     const { page } = browser;
     await open("/templates/kitchen/workspace?mode=auto&name=auto&param.project=linked&param.colour=red");
     await page.getByText(t.create.consentTitle).first().waitFor();
-    await page.getByText(t.create.unknownParameters(["colour"])).waitFor();
+    await page.getByText(t.create.unknownParameters(t.common.quoted("colour"))).waitFor();
     await browser.examine("create-consent");
     await page.reload();
     await page.getByText(t.create.consentTitle).first().waitFor();

@@ -73,8 +73,8 @@ export const create = {
   copyOther: (template: string) =>
     `That workspace was made from ${template}: only parameters of the same name fit.`,
   copyFailed: "The form begins without it.",
-  unknownParameters: (names: readonly string[]) =>
-    `The link sets parameters that this template does not have: ${names.map((name) => `“${name}”`).join(", ")}.`,
+  unknownParameters: (names: string) =>
+    `The link sets parameters that this template does not have: ${names}.`,
   consentTitle: "A link asks to create this workspace",
   consentText: "Go on only if you trust where the link came from. It chose the values marked as such.",
   review: "Change it first",

@@ -49,6 +49,7 @@ export const en = {
     next: "Next page",
     pages: "Pages of the list",
     typeName: (name: string) => `Type “${name}” to confirm`,
+    quoted: (text: string) => `“${text}”`,
     save: "Save",
     saved: "Saved",
     range: (from: number, to: number, total: number) =>

@@ -82,8 +82,7 @@ export const create: Catalogue["create"] = {
   copyOther: (template) =>
     `Cet espace de travail a été créé à partir de ${template} : seuls les paramètres de même nom conviennent.`,
   copyFailed: "Le formulaire commence sans lui.",
-  unknownParameters: (names) =>
-    `Le lien fixe des paramètres que ce modèle n’a pas : ${names.map((name) => `« ${name} »`).join(", ")}.`,
+  unknownParameters: (names) => `Le lien fixe des paramètres que ce modèle n’a pas : ${names}.`,
   consentTitle: "Un lien demande de créer cet espace de travail",
   consentText:
     "Ne continuez que si vous faites confiance à l’origine du lien. Il a choisi les valeurs marquées comme telles.",

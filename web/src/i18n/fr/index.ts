@@ -49,6 +49,7 @@ export const fr: Catalogue = {
     next: "Page suivante",
     pages: "Pages de la liste",
     typeName: (name: string) => `Saisissez « ${name} » pour confirmer`,
+    quoted: (text) => `« ${text} »`,
     save: "Enregistrer",
     saved: "Enregistré",
     range: (from, to, total) => `${n.format(from)}–${n.format(to)} sur ${n.format(total)}`,

@@ -250,7 +250,7 @@ function Main({ template }: { template: Template }) {
         {copyError && <ErrorNote error={copyError} next={t.create.copyFailed} />}
         {unknown.length > 0 && (
           <Note icon={Info} tone="waiting">
-            <p>{t.create.unknownParameters(unknown)}</p>
+            <p>{t.create.unknownParameters(unknown.map(t.common.quoted).join(", "))}</p>
           </Note>
         )}
         {search.version &&
