@@ -3,9 +3,16 @@
 import type { ReactNode } from "react";
 import "./table.css";
 
+export interface Column<Row> {
+  title: string;
+  cell: (row: Row) => ReactNode;
+  /** What one can do with the row, by buttons that say it themselves: at its end, without a title that one sees. */
+  actions?: boolean;
+}
+
 interface Props<Row> {
   label: string;
-  columns: { title: string; cell: (row: Row) => ReactNode }[];
+  columns: Column<Row>[];
   rows: readonly Row[];
   rowKey: (row: Row) => string;
 }
@@ -18,7 +25,7 @@ export function Table<Row>({ label, columns, rows, rowKey }: Props<Row>) {
         <tr role="row">
           {columns.map((column) => (
             <th key={column.title} scope="col" role="columnheader">
-              {column.title}
+              {column.actions ? <span className="unseen">{column.title}</span> : column.title}
             </th>
           ))}
         </tr>
@@ -27,7 +34,12 @@ export function Table<Row>({ label, columns, rows, rowKey }: Props<Row>) {
         {rows.map((row) => (
           <tr key={rowKey(row)} role="row">
             {columns.map((column) => (
-              <td key={column.title} data-column={column.title} role="cell">
+              <td
+                key={column.title}
+                data-column={column.actions ? undefined : column.title}
+                className={column.actions ? "table-actions" : undefined}
+                role="cell"
+              >
                 {column.cell(row)}
               </td>
             ))}

@@ -29,6 +29,9 @@ const MARKS = 6;
 /** So wide a bar is at least, in percent: what took no time can be seen too. */
 const THINNEST = 0.4;
 
+/** A mark further along the axis than this has no room for its label. */
+const LAST_LABEL = 0.88;
+
 interface Axis {
   from: number;
   length: number;
@@ -139,7 +142,7 @@ export function Timeline({ label, rows }: { label: string; rows: readonly Timeli
             <span className="timeline-track">
               {ticks(length, MARKS).map((tick) => (
                 <span key={tick} className="timeline-tick" style={{ left: `${(tick / length) * 100}%` }}>
-                  {tick === 0 ? "0" : duration(language, tick)}
+                  {tick === 0 ? "0" : tick / length < LAST_LABEL && duration(language, tick)}
                 </span>
               ))}
             </span>

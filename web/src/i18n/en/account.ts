@@ -101,7 +101,7 @@ export const account = {
   },
   notifications: {
     lead: "Choose what you hear of.",
-    by: (methods: string) => `They come by: ${methods}.`,
+    by: (methods: string) => `Choose what you hear of. It arrives by: ${methods}.`,
     methods: { inbox: "inbox", smtp: "email", webhook: "webhook" } as Record<string, string>,
     paused: "Notifications are paused for everybody. Whoever manages this deployment can let them go on.",
     test: "Send a test notification",

@@ -109,7 +109,7 @@ export const account: Catalogue["account"] = {
   },
   notifications: {
     lead: "Choisissez ce dont vous êtes averti.",
-    by: (methods) => `Elles arrivent par : ${methods}.`,
+    by: (methods) => `Choisissez ce dont vous êtes averti. Les notifications arrivent par : ${methods}.`,
     methods: { inbox: "la boîte de réception", smtp: "e-mail", webhook: "webhook" },
     paused:
       "Les notifications sont suspendues pour tout le monde. La personne qui gère ce déploiement peut les rétablir.",

@@ -340,7 +340,7 @@ export const admin: Catalogue["admin"] = {
     workspaces: "Espaces de travail",
     sessions: "Sessions",
     network: "Réseau",
-    since: (time) => `Sessions et réseau : depuis ${time}`,
+    since: (time) => `Sessions et réseau : sur une durée de ${time}`,
     noValue: "aucune donnée",
     info: {
       version: "Version",

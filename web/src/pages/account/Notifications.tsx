@@ -33,9 +33,6 @@ function Groups(props: { templates: NotificationTemplate[]; preferences: Notific
   };
   return (
     <>
-      {methods.data && methods.data.available.length > 0 && (
-        <p className="muted">{t.account.notifications.by(methods.data.available.map(method).join(", "))}</p>
-      )}
       {groupBy(props.templates, (template) => template.group).map(([group, kinds]) => (
         <section
           key={group}
@@ -85,9 +82,12 @@ export function Notifications() {
   const settings = useQuery(notificationSettingsQuery);
   const templates = useQuery(notificationTemplatesQuery);
   const preferences = useQuery(notificationPreferencesQuery);
+  const methods = useQuery(notificationMethodsQuery);
   const error = templates.error ?? preferences.error;
+  const words = t.account.notifications;
+  const ways = methods.data?.available.map((name) => words.methods[name] ?? name).join(", ");
   return (
-    <AccountPage title={t.account.pages.notifications} lead={t.account.notifications.lead}>
+    <AccountPage title={t.account.pages.notifications} lead={ways ? words.by(ways) : words.lead}>
       {settings.data?.notifier_paused && (
         <Note icon={BellOff} tone="waiting">
           {t.account.notifications.paused}

@@ -54,6 +54,7 @@ function List({ rows, onDelete }: { rows: ApiKeyWithOwner[]; onDelete: (token: A
         },
         {
           title: columns.actions,
+          actions: true,
           cell: (token) => (
             <Button
               look="quiet"

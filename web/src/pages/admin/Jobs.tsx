@@ -194,6 +194,7 @@ function List({ organization, pick }: { organization: Organization; pick: ReactN
                 },
                 {
                   title: columns.actions,
+                  actions: true,
                   cell: (job) => {
                     const can = canCancelJob(job, may);
                     if (can === "ended") return null;

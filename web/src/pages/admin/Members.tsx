@@ -80,6 +80,7 @@ function List({ organization, pick }: { organization: Organization; pick: ReactN
                 { title: columns.since, cell: (member) => <Time at={member.created_at} /> },
                 {
                   title: t.admin.users.columns.actions,
+                  actions: true,
                   cell: (member) => (
                     <span className="row-menu">
                       <Menu

@@ -5,8 +5,8 @@ import { deploymentStatsQuery } from "@/api/adminQueries";
 import { useI18n } from "@/i18n";
 import { bytes } from "@/lib/bytes";
 import type { Tone } from "@/lib/status";
+import { duration } from "@/lib/time";
 import { ErrorNote, Skeleton } from "@/ui/Notes";
-import { Time } from "@/ui/Time";
 
 interface Number {
   word: string;
@@ -80,7 +80,9 @@ export function Stats() {
         ]}
       />
       <p className="list-note">
-        <Time at={data.aggregated_from} say={t.admin.deployment.since} />
+        {t.admin.deployment.since(
+          duration(language, Date.parse(data.collected_at) - Date.parse(data.aggregated_from)),
+        )}
       </p>
     </section>
   );

@@ -161,6 +161,7 @@ export function Users() {
                 },
                 {
                   title: columns.actions,
+                  actions: true,
                   cell: (user) => (
                     <UserMenu
                       user={user}

@@ -45,7 +45,7 @@ import "./palette.css";
 
 /** How long after the last key the server is asked. */
 const PAUSE_MS = 150;
-const MOST = { workspaces: 8, templates: 5, pages: 12, actions: 8, more: 10 };
+const MOST = { workspaces: 8, templates: 5, pages: 24, actions: 8, more: 10 };
 
 const THEME_ICONS = { system: SunMoon, light: Sun, dark: Moon };
 

@@ -242,6 +242,7 @@ export function Versions() {
       ? [
           {
             title: words.columns.actions,
+            actions: true,
             cell: (version: TemplateVersion) => (
               <Actions template={template} version={version} onError={setFailure} />
             ),
@@ -277,14 +278,12 @@ export function Versions() {
         </Empty>
       )}
       {rows.length > 0 && (
-        <div className={may?.update ? "versions-actions" : undefined}>
-          <Table
-            label={t.template.pages.versions}
-            columns={columns}
-            rows={rows}
-            rowKey={(version) => version.id}
-          />
-        </div>
+        <Table
+          label={t.template.pages.versions}
+          columns={columns}
+          rows={rows}
+          rowKey={(version) => version.id}
+        />
       )}
       <Pages
         page={page}

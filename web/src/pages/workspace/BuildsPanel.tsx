@@ -78,6 +78,7 @@ function Builds({ workspace }: { workspace: Workspace }) {
           },
           {
             title: words.log,
+            actions: true,
             cell: (build) => (
               <Link
                 className="button button-quiet button-icon"

@@ -201,6 +201,7 @@ function Shared({ workspace, agents, may }: ShareProps) {
             { title: words.protocol, cell: (share) => share.protocol.toUpperCase() },
             {
               title: words.actions,
+              actions: true,
               cell: (share) => (
                 <Button
                   look="quiet"

@@ -65,6 +65,7 @@ export function Workspaces() {
   const { data, error, isPending, refetch } = useQuery(workspacesQuery(filter, page));
   const rows = data?.workspaces ?? NONE;
   const { data: me } = useQuery(meQuery);
+  const { data: templates } = useQuery(templatesQuery);
   const stages = useLiveList(filter, page, isStatus(error, 400));
   useTitle(t.workspaces.title);
   usePageOfRow(data !== undefined);
@@ -73,7 +74,10 @@ export function Workspaces() {
       <div className="page-head">
         <h1>{t.workspaces.title}</h1>
         <Search filter={filter} rows={rows} />
-        <ButtonLink to="/workspaces/new" look="primary" icon={Plus} text={t.nav.create} />
+        {/* Without a template there is nothing to make one from, and the page says what comes first. */}
+        {templates?.length !== 0 && (
+          <ButtonLink to="/workspaces/new" look="primary" icon={Plus} text={t.nav.create} />
+        )}
       </div>
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {isPending && <Skeleton rows={6} />}

@@ -1,7 +1,7 @@
 /** What a version is called, whose it is, what came of its import, and what one can do with it. */
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { CircleCheck, Pencil, SquareTerminal } from "lucide-react";
+import { CircleCheck, Pencil, Plus } from "lucide-react";
 import { useState } from "react";
 import { sources } from "@/api/endpoints";
 import type { Template, TemplateVersion } from "@/api/types";
@@ -86,7 +86,7 @@ export function VersionHead({ template, version, mayEdit }: Props) {
         {active && hasImported(version) && (
           <ButtonLink
             look="primary"
-            icon={SquareTerminal}
+            icon={Plus}
             text={t.editor.version.newWorkspace}
             to="/templates/$template/workspace"
             params={{ template: template.name }}
