@@ -21,6 +21,7 @@ export function Days<Day extends string | number>(props: Props<Day>) {
         <label key={day} title={props.name(day, "long")}>
           <input
             type="checkbox"
+            aria-label={props.name(day, "long")}
             checked={chosen.includes(day)}
             onChange={(event) =>
               onChange(days.filter((each) => (each === day ? event.target.checked : chosen.includes(each))))
