@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { en } from "../src/i18n/en";
 import { fr } from "../src/i18n/fr";
-import { Browser, type Language } from "./browser";
+import { Browser, type Language, nameIn } from "./browser";
 import { Server } from "./server";
 
 const EMAIL = "owner@example.org";
@@ -111,10 +111,11 @@ describe.each(languages)("in %s", (language, t) => {
     await page.waitForURL("**/settings/account");
     expect(await field(t.account.profile.email).inputValue()).toBe(EMAIL);
     const name = page.getByLabel(t.setup.name);
-    await name.fill(`Owner ${language}`);
+    const fullName = language === "en" ? "Owner of the deployment" : "Propriétaire du déploiement";
+    await name.fill(fullName);
     await button(t.common.save).click();
     await page.getByText(t.common.saved, { exact: true }).waitFor();
-    expect((await api<{ name: string }>("GET", "/users/me")).body.name).toBe(`Owner ${language}`);
+    expect((await api<{ name: string }>("GET", "/users/me")).body.name).toBe(fullName);
     await field(t.setup.username).fill("member");
     await button(t.common.save).click();
     await page.locator(".field", { hasText: t.setup.username }).getByRole("alert").waitFor();
@@ -202,7 +203,7 @@ describe.each(languages)("in %s", (language, t) => {
     await page.getByRole("link", { name: t.account.tokens.create }).click();
     await page.waitForURL("**/settings/tokens/new");
     const dialog = page.getByRole("dialog");
-    await dialog.getByLabel(t.account.tokens.name).fill(`for-${language}`);
+    await dialog.getByLabel(t.account.tokens.name).fill(nameIn(language, "laptop"));
     await dialog.getByLabel(t.account.tokens.lifetime).selectOption("date");
     await dialog.getByLabel(t.account.tokens.until).waitFor();
     await browser.examine("account-token-new");
@@ -225,14 +226,14 @@ describe.each(languages)("in %s", (language, t) => {
 
     // A name that is taken is said at its field.
     await page.goto(`${server.url}/settings/tokens/new`);
-    await dialog.getByLabel(t.account.tokens.name).fill(`for-${language}`);
+    await dialog.getByLabel(t.account.tokens.name).fill(nameIn(language, "laptop"));
     await dialog.getByRole("button", { name: t.account.tokens.submit }).click();
     await dialog.locator(".field").first().getByRole("alert").waitFor();
     await press("Escape");
     await page.waitForURL("**/settings/tokens");
     await browser.examine("account-tokens");
 
-    await button(t.account.tokens.deleteOf(`for-${language}`)).click();
+    await button(t.account.tokens.deleteOf(nameIn(language, "laptop"))).click();
     await dialog.getByRole("button", { name: t.account.tokens.delete, exact: true }).click();
     await page.getByText(t.account.tokens.emptyTitle).waitFor();
     expect(await statusWith(key)).toBe(401);

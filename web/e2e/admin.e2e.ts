@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { en } from "../src/i18n/en";
 import { fr } from "../src/i18n/fr";
-import { Browser, type Language } from "./browser";
+import { Browser, type Language, nameIn } from "./browser";
 import { emailOf, PASSWORD, Person, signIn } from "./people";
 import { Server } from "./server";
 
@@ -28,6 +28,8 @@ let owner: Person;
 beforeAll(async () => {
   server = await Server.start();
   owner = await Person.first(server.url, "owner");
+  await owner.invite("template-admin", ["template-admin"]);
+  await owner.invite("viewer", []);
   await server.pushTemplate(emailOf("owner"), PASSWORD);
 });
 
@@ -38,7 +40,7 @@ afterAll(async () => {
 describe.each(languages)("in %s", (language, t) => {
   let browser: Browser;
   /** Whom this run makes and deletes again. */
-  const name = `ada-${language}`;
+  const name = nameIn(language, "data-engineer");
   const words = t.admin;
 
   beforeAll(async () => {
@@ -267,7 +269,7 @@ describe.each(languages)("in %s", (language, t) => {
 
   test("a job that nobody takes says so, and is canceled", async () => {
     const { body: jobs } = await owner.ask<Job[]>("GET", "/organizations/default/provisionerjobs");
-    const tags = { zone: `nowhere-${language}` };
+    const tags = { zone: nameIn(language, "elsewhere") };
     const { body: version } = await owner.ask<{ job: Job }>(
       "POST",
       "/organizations/default/templateversions",
@@ -293,7 +295,7 @@ describe.each(languages)("in %s", (language, t) => {
 
   test("a job and an audit entry lead to what they are about", async () => {
     const { body: templates } = await owner.ask<{ id: string }[]>("GET", "/templates");
-    const workspace = `found-${language}`;
+    const workspace = nameIn(language, "api-server");
     const { body: made } = await owner.ask<{ id: string }>("POST", "/users/me/workspaces", {
       template_id: templates[0]?.id,
       name: workspace,
@@ -304,13 +306,15 @@ describe.each(languages)("in %s", (language, t) => {
       .click();
     await page().waitForURL(`**/@owner/${workspace}?panel=log&build=1`);
     await open("/admin/audit", words.pages.audit);
+    await page().locator(".entry-toggle").nth(2).click();
+    await browser.examine("audit");
     await page().getByLabel(words.audit.type, { exact: true }).selectOption("workspace");
     await page().waitForURL("**filter=resource_type%3Aworkspace");
     const kinds = page().locator(".entry-text");
     await expect
-      .poll(async () => (await kinds.allInnerTexts()).filter((text) => !text.includes("found-")))
+      .poll(async () => (await kinds.allInnerTexts()).filter((text) => !text.includes("api-server")))
       .toEqual([]);
-    await browser.examine("audit");
+    await browser.examine("audit-narrowed");
     await page().locator(".entry").getByRole("link", { name: workspace, exact: true }).click();
     await page().waitForURL(`**/@owner/${workspace}`);
     await expect

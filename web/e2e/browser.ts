@@ -24,6 +24,18 @@ const SCREENSHOTS = process.env.CODER_WEB_SCREENSHOTS;
 
 export type Language = "en" | "fr";
 
+/** What a screenshot shows besides the top of the page. */
+interface Picture {
+  /** A selector of what has to be in sight. */
+  at?: string;
+  /** All of the page, however long. */
+  whole?: boolean;
+}
+
+/** A name for one of the languages: tests of both have one server, and pictures are of the English ones. */
+export const nameIn = (language: Language, name: string) =>
+  language === "en" ? name : `${name}-${language}`;
+
 export class Browser {
   /** What must not happen on any page: scripts that fail, things that the policy forbids, requests to other hosts. */
   readonly complaints: string[] = [];
@@ -81,8 +93,10 @@ export class Browser {
   }
 
   /** axe-core finds nothing in either theme, and nothing sticks out at 360 px. */
-  async examine(name: string): Promise<void> {
+  async examine(name: string, { at, whole = false }: Picture = {}): Promise<void> {
     const { page } = this;
+    // Nothing is pointed at.
+    await page.mouse.move(0, 0);
     for (const theme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme: theme });
       for (const width of [360, 1440]) {
@@ -104,8 +118,16 @@ export class Browser {
         expect(sticksOut, `${name} is too wide at ${width} px`).toBeLessThanOrEqual(0);
         if (SCREENSHOTS) {
           await mkdir(SCREENSHOTS, { recursive: true });
+          await page.evaluate(
+            (selector) =>
+              selector
+                ? document.querySelector(selector)?.scrollIntoView({ block: "nearest" })
+                : window.scrollTo(0, 0),
+            at,
+          );
           await page.screenshot({
             path: join(SCREENSHOTS, `${name}-${this.language}-${theme}-${width}.png`),
+            fullPage: whole,
           });
         }
       }

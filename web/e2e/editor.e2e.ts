@@ -10,7 +10,7 @@ import { en } from "../src/i18n/en";
 import { fr } from "../src/i18n/fr";
 import { bytes } from "../src/lib/bytes";
 import { readTar } from "../src/lib/tar";
-import { Browser, type Language } from "./browser";
+import { Browser, type Language, nameIn } from "./browser";
 import { Server } from "./server";
 
 const run = promisify(execFile);
@@ -36,7 +36,7 @@ resource "terraform_data" "box" {
 const GOOD = `${HEAD}
 data "coder_parameter" "size" {
   name         = "size"
-  display_name = "Size <b>of</b> it"
+  display_name = "Size of the disk"
   default      = "7"
   type         = "number"
 }
@@ -54,6 +54,12 @@ variable "region" {
 variable "password" {
   type      = string
   sensitive = true
+}
+
+data "coder_parameter" "size" {
+  name         = "size"
+  display_name = "Size <b>of</b> it"
+  default      = "7"
 }
 
 resource "terraform_data" "box" {
@@ -127,7 +133,7 @@ async function signIn(browser: Browser, t: typeof en, email: string) {
 
 describe.each(languages)("in %s", (language, t) => {
   let browser: Browser;
-  const named = (name: string) => `${name}-${language}`;
+  const named = (name: string) => nameIn(language, name);
   const template = (name: string) =>
     api<{ id: string; active_version_id: string; display_name: string; description: string }>(
       "GET",
@@ -190,7 +196,7 @@ describe.each(languages)("in %s", (language, t) => {
     await page.locator('[data-input="archive"]').setInputFiles(zip);
     await page.waitForURL("**from=upload*");
     await page.getByText(t.editor.files(1)).waitFor();
-    await nameField().fill(named("own"));
+    await nameField().fill(named("workshop"));
     await button(t.editor.fresh.submit).click();
     await page.getByText(t.editor.import.failed).waitFor(IMPORT);
     await page.locator(".problems").getByText(t.editor.import.place("main.tf", 10)).waitFor();
@@ -199,19 +205,18 @@ describe.each(languages)("in %s", (language, t) => {
 
     const good = await folder(`good-${language}`, {
       "main.tf": GOOD,
-      "README.md": "# Own\n",
+      "README.md": "# Workshop\n",
       "scripts/start.sh": '#!/bin/sh\necho "hello $USER"\n',
       Dockerfile: "FROM scratch\n",
       "logo.png": new Uint8Array([0x89, 0x50, 0, 1, 2, 3]),
-      [HOSTILE_NAME]: HOSTILE_TEXT,
       ".env": "SECRET=1\n",
     });
     await link(t.editor.fresh.other).first().click();
     await page.locator('[data-input="folder"]').setInputFiles(good);
-    await page.getByText(t.editor.files(6)).waitFor();
-    await nameField().fill(named("own"));
+    await page.getByText(t.editor.files(5)).waitFor();
+    await nameField().fill(named("workshop"));
     await button(t.editor.fresh.submit).click();
-    await page.getByText(t.editor.fresh.ready(named("own"))).waitFor(IMPORT);
+    await page.getByText(t.editor.fresh.ready(named("workshop"))).waitFor(IMPORT);
   });
 
   test("what is no template is refused before anything is sent, and what is dropped is read", async () => {
@@ -233,7 +238,7 @@ describe.each(languages)("in %s", (language, t) => {
   test("values that the template lacks are asked for", async () => {
     const { page } = browser;
     await page.goto(`${server.url}/templates/new`);
-    const needs = await folder(`needs-${language}`, { "main.tf": NEEDS });
+    const needs = await folder(`needs-${language}`, { "main.tf": NEEDS, [HOSTILE_NAME]: HOSTILE_TEXT });
     await page.locator('[data-input="folder"]').setInputFiles(needs);
     await nameField().fill(named("needs"));
     await button(t.editor.fresh.submit).click();
@@ -250,16 +255,14 @@ describe.each(languages)("in %s", (language, t) => {
 
   test("a version shows its files as text, its log, its resources and its parameters", async () => {
     const { page } = browser;
-    const { active_version_id } = await template("own");
+    const { active_version_id } = await template("workshop");
     const { name } = await api<{ name: string }>("GET", `/templateversions/${active_version_id}`);
-    await page.goto(`${server.url}/templates/${named("own")}/versions/${name}`);
+    await page.goto(`${server.url}/templates/${named("workshop")}/versions/${name}`);
     await page.locator(".code-line", { hasText: "coder_parameter" }).waitFor();
     expect(await page.locator(".code-line .code-keyword", { hasText: "terraform" }).count()).toBe(1);
     await browser.examine("version-files");
     await page.locator(".code-number").nth(8).click();
     await page.waitForURL("**line=9*");
-    await page.getByRole("link", { name: HOSTILE_NAME }).click();
-    await page.getByText("<script>window.hacked=1</script>").waitFor();
     await link("logo.png").click();
     await page.getByText(t.editor.version.binary(bytes(language, 6))).waitFor();
     for (const panel of ["changes", "log", "resources", "parameters"] as const) {
@@ -269,12 +272,30 @@ describe.each(languages)("in %s", (language, t) => {
         changes: t.editor.version.firstVersion,
         log: "Cleaning Up",
         resources: "box",
-        parameters: "Size <b>of</b> it",
+        parameters: "Size of the disk",
       };
       await page.getByText(shown[panel]).first().waitFor();
       await browser.examine(`version-${panel}`);
     }
+  });
+
+  test("nothing in a template is read as anything but text", async () => {
+    const { page } = browser;
+    const before = page.url();
+    const { active_version_id } = await template("needs");
+    const message = "Mended <b>it</b>";
+    const { name } = await api<{ name: string }>("PATCH", `/templateversions/${active_version_id}`, {
+      message,
+    });
+    await page.goto(`${server.url}/templates/${named("needs")}/versions/${name}`);
+    await page.getByText(message).waitFor();
+    await page.getByRole("link", { name: HOSTILE_NAME }).click();
+    await page.getByText("<script>window.hacked=1</script>").waitFor();
+    await browser.examine("version-hostile");
+    await link(t.editor.version.panels.parameters).click();
+    await page.getByText("Size <b>of</b> it").waitFor();
     expect(await page.evaluate(() => "hacked" in window)).toBe(false);
+    await page.goto(before);
   });
 
   test("a mistake is shown at its line, and changes are not lost by a slip", async () => {
@@ -300,7 +321,7 @@ describe.each(languages)("in %s", (language, t) => {
     await page.locator(".problems").getByText("Unsupported argument").waitFor(IMPORT);
     expect(new URL(page.url()).pathname).not.toBe(before);
     await page.locator(".cm-problem").getByText("nonsense").waitFor();
-    await browser.examine("edit-failed");
+    await browser.examine("edit-failed", { at: ".problems" });
     await link("README.md").click();
     await page.locator(".cm-problem").waitFor({ state: "detached" });
     await link(t.editor.import.place("main.tf", 17)).click();
@@ -318,20 +339,20 @@ describe.each(languages)("in %s", (language, t) => {
     await field(t.editor.edit.versionName).fill("not a name");
     await page.getByRole("dialog").getByRole("button", { name: t.editor.edit.publish }).click();
     await page.getByRole("alert").waitFor();
-    await field(t.editor.edit.versionName).fill(named("second"));
-    await field(t.editor.edit.message).fill("Mended <b>it</b>");
+    await field(t.editor.edit.versionName).fill(named("wider"));
+    await field(t.editor.edit.message).fill("Another input");
     await browser.examine("edit-publish");
     await page.getByRole("dialog").getByRole("button", { name: t.editor.edit.publish }).click();
-    await page.waitForURL(`**/versions/${named("second")}`);
+    await page.waitForURL(`**/versions/${named("wider")}`);
     await page.getByText(t.editor.version.active, { exact: true }).waitFor();
-    await page.getByText("Mended <b>it</b>").waitFor();
+    await page.getByText("Another input").waitFor();
 
-    const { active_version_id } = await template("own");
+    const { active_version_id } = await template("workshop");
     const version = await api<{ name: string; message: string; job: { file_id: string } }>(
       "GET",
       `/templateversions/${active_version_id}`,
     );
-    expect(version).toMatchObject({ name: named("second"), message: "Mended <b>it</b>" });
+    expect(version).toMatchObject({ name: named("wider"), message: "Another input" });
     const archive = await fetch(`${server.url}/api/v2/files/${version.job.file_id}`, {
       headers: { "Coder-Session-Token": token },
     });
@@ -349,20 +370,20 @@ describe.each(languages)("in %s", (language, t) => {
 
   test("an older version is made active again", async () => {
     const { page } = browser;
-    const { id, active_version_id } = await template("own");
+    const { id, active_version_id } = await template("workshop");
     const versions = await api<{ id: string; name: string; job: { status: string } }[]>(
       "GET",
       `/templates/${id}/versions`,
     );
     const older = versions.find((each) => each.id !== active_version_id && each.job.status === "succeeded");
     await page.goto(
-      `${server.url}/templates/${named("own")}/versions/${older?.name}?panel=changes&against=active`,
+      `${server.url}/templates/${named("workshop")}/versions/${older?.name}?panel=changes&against=active`,
     );
     await page.locator(".diff-removed", { hasText: "mended" }).waitFor();
     await button(t.editor.version.activate).click();
     await page.getByRole("dialog").getByRole("button", { name: t.editor.version.activate }).click();
     await page.getByText(t.editor.version.active, { exact: true }).waitFor();
-    expect((await template("own")).active_version_id).toBe(older?.id);
+    expect((await template("workshop")).active_version_id).toBe(older?.id);
   });
 
   test("files are made, renamed, added and deleted; the editor is left by keyboard", async () => {
@@ -410,7 +431,7 @@ describe.each(languages)("in %s", (language, t) => {
 
   test("an address that leads nowhere says so, and nothing was complained of", async () => {
     const { page } = browser;
-    for (const path of ["/templates/none/versions/x", `/templates/${named("own")}/versions/none/edit`]) {
+    for (const path of ["/templates/none/versions/x", `/templates/${named("workshop")}/versions/none/edit`]) {
       await page.goto(server.url + path);
       await page.getByText(t.errors.notFound).waitFor();
     }

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { en } from "../src/i18n/en";
 import { fr } from "../src/i18n/fr";
-import { Browser, type Language } from "./browser";
+import { Browser, type Language, nameIn } from "./browser";
 import { Server } from "./server";
 
 const EMAIL = "owner@example.org";
@@ -13,6 +13,9 @@ const languages: [Language, typeof en][] = [
   ["en", en],
   ["fr", fr],
 ];
+
+/** By name they stand as one, three, two. */
+const NAMES = { one: "api-server", two: "data-lab", three: "build-cache" };
 
 let server: Server;
 
@@ -27,7 +30,7 @@ afterAll(async () => {
 
 describe.each(languages)("in %s", (language, t) => {
   let browser: Browser;
-  const name = (of: string) => `${of}-${language}`;
+  const name = (of: keyof typeof NAMES) => nameIn(language, NAMES[of]);
 
   beforeAll(async () => {
     browser = await Browser.start(server.url, language);
@@ -37,11 +40,11 @@ describe.each(languages)("in %s", (language, t) => {
     await browser?.stop();
   });
 
-  const row = (of: string) => browser.page.locator(`[data-workspace="${name(of)}"]`);
-  const choose = (of: string) =>
+  const row = (of: keyof typeof NAMES) => browser.page.locator(`[data-workspace="${name(of)}"]`);
+  const choose = (of: keyof typeof NAMES) =>
     browser.page.getByRole("checkbox", { name: t.actions.of(t.workspaces.bulk.choose, name(of)) });
   const button = (text: string) => browser.page.getByRole("button", { name: text, exact: true });
-  const create = (of: string) => server.coder("create", name(of), "--template", "local", "--yes");
+  const create = (of: keyof typeof NAMES) => server.coder("create", name(of), "--template", "local", "--yes");
 
   test("who has no workspace is led to a template", async () => {
     const { page } = browser;
@@ -85,7 +88,7 @@ describe.each(languages)("in %s", (language, t) => {
     await create("three");
     await row("three").getByText(t.status.running, { exact: true }).waitFor();
     expect(asked).toEqual([]);
-    await browser.examine("list");
+    await browser.examine("list-alike");
   });
 
   test("keys and values are offered, and taken by keyboard", async () => {
@@ -134,7 +137,7 @@ describe.each(languages)("in %s", (language, t) => {
     await row("three").getByText(t.actions.of(t.workspaces.bulk.skipped, t.why.running)).waitFor();
     await page.getByText(t.actions.of(t.workspaces.bulk.start, t.workspaces.bulk.summary(2, 1, 0))).waitFor();
     await browser.examine("list-result");
-    for (const each of ["one", "two"]) {
+    for (const each of ["one", "two"] as const) {
       await row(each).getByText(t.status.running, { exact: true }).waitFor({ timeout: 60_000 });
     }
   });
@@ -146,6 +149,14 @@ describe.each(languages)("in %s", (language, t) => {
     await row("two").getByLabel(t.workspaces.favorite).waitFor();
     const first = page.locator("[data-workspace]").first();
     await expect.poll(() => first.getAttribute("data-workspace")).toBe(name("two"));
+    // A list as one has it: one runs until the evening, one waits for the morning.
+    await server.coder("schedule", "start", name("three"), "9:00AM", "Mon-Fri", "Europe/Paris");
+    await server.coder("schedule", "stop", name("one"), "8h");
+    await server.coder("stop", name("three"), "--yes");
+    await server.coder("restart", name("one"), "--yes");
+    await row("three").getByText(t.status.stopped, { exact: true }).waitFor();
+    await row("one").getByText(t.status.running, { exact: true }).waitFor();
+    await browser.examine("list");
   });
 
   test("the page of a row is there at once, from what the list knows", async () => {

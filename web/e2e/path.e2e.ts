@@ -93,7 +93,8 @@ describe.each(languages)("in %s", (language, t) => {
     await page.getByText("Apply complete!").waitFor();
     await field(t.log.search).fill("plan to create");
     await page.getByText(t.log.matches(1, 4)).waitFor();
-    await browser.examine("log");
+    await page.getByText(/GiB/).first().waitFor({ timeout: 30_000 });
+    await browser.examine("log", { at: ".log" });
     await field(t.log.search).fill("");
 
     // It follows the end, and lets go when one scrolls up.
@@ -122,7 +123,7 @@ describe.each(languages)("in %s", (language, t) => {
     await page.keyboard.type("echo $((40+2))\n");
     await expect.poll(() => screen.innerText(), { timeout: 15_000 }).toMatch(/^42$/m);
     await page.getByText(/GiB/).first().waitFor({ timeout: 30_000 });
-    await browser.examine("terminal");
+    await browser.examine("terminal", { at: ".terminal" });
 
     await server.halt();
     await page.getByText(t.connection.lost).waitFor({ timeout: 30_000 });

@@ -127,7 +127,7 @@ describe("in English", () => {
     const { page } = browser;
     const readme = page.locator(".markdown");
     await readme.getByText("The end of the README.").waitFor();
-    await browser.examine("template-summary");
+    await browser.examine("template-hostile");
     expect(await page.evaluate(() => (window as unknown as { hacked?: string }).hacked)).toBeUndefined();
     expect(await readme.locator("script, iframe, style, form, button, svg, object, embed").count()).toBe(0);
     const links = await readme
@@ -156,6 +156,11 @@ describe("in English", () => {
     await readme.getByRole("link", { name: "what it makes" }).click();
     await page.waitForURL("**#md-what-it-makes");
     await page.getByRole("complementary").getByText("terraform_data").waitFor();
+    await open("/templates/local");
+    await page.locator(".markdown h3").first().waitFor();
+    await page.getByRole("complementary").getByText("terraform_data").first().waitFor();
+    await browser.examine("template-summary");
+    await open("/templates/kitchen");
   });
 
   test("a version is renamed, made active, archived and taken out again", async () => {
@@ -223,7 +228,7 @@ describe("in English", () => {
     await field("Hosts").fill("one");
     await field("Hosts").press("Enter");
     await field(t.template.embed.name).fill("linked");
-    await browser.examine("template-embed");
+    await browser.examine("template-embed", { whole: true });
     const link = await page.locator(".embed-output").last().locator("code").innerText();
     await page.goto(link);
     await field("Project").waitFor();
@@ -237,7 +242,7 @@ describe("in English", () => {
     const { page } = browser;
     await open("/templates/kitchen/workspace?name=first");
     await button(t.create.submit).waitFor();
-    await browser.examine("create-all");
+    await browser.examine("create-all", { whole: true });
     await button(t.create.submit).click();
     await page.getByText(t.create.problems.missing).waitFor();
     await expect.poll(() => field("Project").evaluate((each) => each === document.activeElement)).toBe(true);

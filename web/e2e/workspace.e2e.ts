@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { en } from "../src/i18n/en";
 import { fr } from "../src/i18n/fr";
-import { Browser, type Language } from "./browser";
+import { Browser, type Language, nameIn } from "./browser";
 import { Server } from "./server";
 
 const EMAIL = "owner@example.org";
@@ -57,8 +57,8 @@ afterAll(async () => {
 });
 
 describe.each(languages)("in %s", (language, t) => {
-  const first = `panels-${language}`;
-  const name = `renamed-${language}`;
+  const first = nameIn(language, "data-lab");
+  const name = nameIn(language, "api-server");
   const words = t.workspacePage;
   let browser: Browser;
 
@@ -189,7 +189,7 @@ describe.each(languages)("in %s", (language, t) => {
 
   test("an update says what changes, and asks for what the workspace lacks", async () => {
     const { page } = browser;
-    const parameter = `region_${language}`;
+    const parameter = language === "en" ? "region" : `region_${language}`;
     await askFor(parameter, `Adds ${parameter}`);
     await open("builds");
     await page.getByText(words.outdatedTitle).waitFor();
@@ -213,7 +213,7 @@ describe.each(languages)("in %s", (language, t) => {
 
   test("a build is made with new values", async () => {
     const { page } = browser;
-    const parameter = `region_${language}`;
+    const parameter = language === "en" ? "region" : `region_${language}`;
     const before = (await workspace(name)).latest_build.build_number;
     await open("parameters");
     const build = button(words.parameters.build);
@@ -229,7 +229,7 @@ describe.each(languages)("in %s", (language, t) => {
   });
 
   test("whoever may only look is told so, and can change nothing", async () => {
-    const looker = `looker-${language}`;
+    const looker = nameIn(language, "viewer");
     await server.coder(
       ...[
         "users",
@@ -367,7 +367,7 @@ describe.each(languages)("in %s", (language, t) => {
   test("a terminal has a page of its own, and asks before it runs what a link says", async () => {
     const { page } = browser;
     await page.goto(
-      `${server.url}/@owner/${name}.main/terminal?command=${encodeURIComponent("echo from-$((1+1)); sleep 99")}`,
+      `${server.url}/@owner/${name}.main/terminal?command=${encodeURIComponent("uname -sr; df -h /; echo from-$((1+1)); exec sh")}`,
     );
     await page.getByText(words.terminal.commandTitle).waitFor();
     await page.waitForURL(/reconnect=/);
@@ -375,7 +375,7 @@ describe.each(languages)("in %s", (language, t) => {
     await button(words.terminal.commandRun).click();
     await page.locator('.terminal[data-state="connected"]').waitFor({ timeout: 30_000 });
     await expect.poll(() => page.locator(".xterm-rows").innerText()).toMatch(/^from-2$/m);
-    await browser.examine("terminal-page");
+    await browser.examine("terminal-page", { at: ".terminal" });
     await page.reload();
     await expect
       .poll(() => page.locator(".xterm-rows").innerText(), { timeout: 15_000 })
