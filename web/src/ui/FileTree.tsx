@@ -44,7 +44,12 @@ function Branches({ branches, ...rest }: BranchProps & { branches: Branch[] }) {
 }
 
 /** Folders within folders are moved to the right, up to a depth beyond which there would be no room for names. */
-const indent = (depth: number) => ({ paddingLeft: `calc(${Math.min(depth, 8)} * 14px + 8px)` });
+const indent = (depth: number, more = 0) => ({
+  paddingLeft: `calc(${Math.min(depth, 8)} * 14px + 8px + ${more}px)`,
+});
+
+/** The room that a folder's chevron takes: the icons of files and folders stand under one another. */
+const CHEVRON_PX = 20;
 
 function FileRow({ branch, depth, current, linkTo, mark, actions }: BranchProps & { branch: Branch }) {
   return (
@@ -53,7 +58,7 @@ function FileRow({ branch, depth, current, linkTo, mark, actions }: BranchProps 
         <Link
           {...linkTo(branch.path)}
           className="file-name"
-          style={indent(depth)}
+          style={indent(depth, CHEVRON_PX)}
           aria-current={branch.path === current ? "true" : undefined}
           title={branch.path}
         >

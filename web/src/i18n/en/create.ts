@@ -61,7 +61,7 @@ export const create = {
   activeVersion: (name: string) => `${name} (active)`,
   otherVersion: "The link names another version, which cannot be chosen. This is the active one.",
   deprecated: "This template is deprecated",
-  notReady: "The template's active version is not ready, so no workspace can be made from it.",
+  notReady: "The template’s active version is not ready, so no workspace can be made from it.",
   notAllowedText: "Ask whoever manages this deployment for the permission to create workspaces.",
   changeTemplate: "Choose another template",
   what: "What happens",

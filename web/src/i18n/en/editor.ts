@@ -25,7 +25,7 @@ export const editor = {
     useStarter: (name: string) => `Use ${name}`,
     drop: "Drop a folder, files, or an archive here",
     dropHint:
-      "A .zip, .tar or .tar.gz, or the folder that holds main.tf. Hidden files and Terraform's state are left out.",
+      "A .zip, .tar or .tar.gz, or the folder that holds main.tf. Hidden files and Terraform’s state are left out.",
     dropNow: "Drop to read the files",
     chooseArchive: "Choose files",
     chooseFolder: "Choose a folder",
@@ -95,7 +95,6 @@ export const editor = {
     active: "Active",
     archived: "Archived",
     by: (who: string) => `by ${who}`,
-    noMessage: "No message",
     edit: "Edit",
     activate: "Make active",
     activateTitle: (version: string) => `Make ${version} the active version`,

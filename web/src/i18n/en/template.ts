@@ -32,7 +32,7 @@ export const template = {
     variables: "Variables",
   },
   noReadme: "No README",
-  noReadmeText: "A README.md among the template's files is shown here.",
+  noReadmeText: "A README.md among the template’s files is shown here.",
   factsLabel: "Facts",
   facts: {
     version: "Active version",
@@ -155,7 +155,7 @@ export const template = {
   variables: {
     lead: "Values belong to a version: new ones make a new version of the same files.",
     none: "No variables",
-    noneText: "Variables are declared in the template's Terraform files.",
+    noneText: "Variables are declared in the template’s Terraform files.",
     sensitive: "A secret: its value is never shown.",
     unchanged: "unchanged",
     defaultValue: (value: string) => `Default: ${value}`,

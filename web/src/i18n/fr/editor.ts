@@ -98,7 +98,6 @@ export const editor: Catalogue["editor"] = {
     active: "Active",
     archived: "Archivée",
     by: (who) => `par ${who}`,
-    noMessage: "Sans message",
     edit: "Modifier",
     activate: "Rendre active",
     activateTitle: (version) => `Faire de ${version} la version active`,

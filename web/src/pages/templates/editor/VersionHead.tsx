@@ -95,11 +95,7 @@ export function VersionHead({ template, version, mayEdit }: Props) {
         )}
       </div>
       <p className="version-about">
-        {version.message ? (
-          <span className="version-head-message">{version.message}</span>
-        ) : (
-          <span className="muted">{t.editor.version.noMessage}</span>
-        )}
+        {version.message && <span className="version-head-message">{version.message}</span>}
         <span className="muted">
           {t.editor.version.by(version.created_by.username)} · <Time at={version.created_at} />
         </span>
