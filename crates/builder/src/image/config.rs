@@ -75,17 +75,16 @@ impl ImageConfig {
 
     /// Adds labels over those that are there.
     pub(super) fn add_labels(&mut self, labels: &BTreeMap<String, String>) {
-        let own = self.config().entry("Labels").or_insert(Value::Null);
-        if !own.is_object() {
-            *own = json!({});
-        }
-        if let Some(own) = own.as_object_mut() {
-            own.extend(
-                labels
-                    .iter()
-                    .map(|(name, value)| (name.clone(), json!(value))),
-            );
-        }
+        self.change(|config| {
+            let own = config.entry("Labels").or_insert(Value::Null);
+            if !own.is_object() {
+                *own = json!({});
+            }
+            if let Some(own) = own.as_object_mut() {
+                let labels = labels.iter();
+                own.extend(labels.map(|(name, value)| (name.clone(), json!(value))));
+            }
+        });
     }
 
     /// Says which step made the next layer.
@@ -102,18 +101,18 @@ impl ImageConfig {
     /// The JSON.
     pub(super) fn write(mut self) -> Vec<u8> {
         let texts = self.environment.texts();
-        self.config().insert("Env".to_owned(), json!(texts));
+        self.change(|config| _ = config.insert("Env".to_owned(), json!(texts)));
         Value::Object(self.root).to_string().into_bytes()
     }
 
-    fn config(&mut self) -> &mut Map<String, Value> {
+    /// Changes `config`.
+    fn change(&mut self, change: impl FnOnce(&mut Map<String, Value>)) {
         let config = self.root.entry("config").or_insert(Value::Null);
         if !config.is_object() {
             *config = json!({});
         }
-        match config {
-            Value::Object(config) => config,
-            _ => unreachable!("it was made an object"),
+        if let Some(config) = config.as_object_mut() {
+            change(config);
         }
     }
 }

@@ -6,6 +6,7 @@ mod cli;
 mod features;
 mod git;
 mod image;
+mod image_trouble;
 mod oci;
 mod reference;
 mod service;

@@ -6,7 +6,16 @@ use regex::Regex;
 
 /// Patterns in their order.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Patterns(Vec<(bool, Regex)>);
+pub(super) struct Patterns(Vec<Pattern>);
+
+#[derive(Debug, Clone)]
+struct Pattern {
+    negated: bool,
+    text: String,
+    /// Whether it stands for other paths than its own.
+    is_wild: bool,
+    regex: Regex,
+}
 
 /// A text that is no pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,7 +35,12 @@ impl Patterns {
                 continue;
             }
             let regex = Regex::new(&expression(&clean));
-            patterns.push((negated, regex.map_err(|_| ReadPattern(text.to_owned()))?));
+            patterns.push(Pattern {
+                negated,
+                regex: regex.map_err(|_| ReadPattern(text.to_owned()))?,
+                is_wild: clean.contains(['*', '?', '[', '\\']),
+                text: clean,
+            });
         }
         Ok(Self(patterns))
     }
@@ -38,13 +52,29 @@ impl Patterns {
     /// Whether the path, or a folder above it, is meant.
     pub(super) fn matches(&self, path: &str) -> bool {
         let mut matched = false;
-        for (negated, regex) in &self.0 {
+        for pattern in &self.0 {
             // Only a pattern that changes the answer counts.
-            if matched == *negated && above(path).any(|path| regex.is_match(path)) {
-                matched = !negated;
+            let regex = &pattern.regex;
+            if matched == pattern.negated && above(path).any(|path| regex.is_match(path)) {
+                matched = !pattern.negated;
             }
         }
         matched
+    }
+
+    /// Whether something in a folder that is not meant itself can be meant.
+    pub(super) fn may_match_in(&self, folder: &str) -> bool {
+        let inside = |text: &str| {
+            let rest = text.strip_prefix(folder);
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        let mut patterns = self.0.iter().filter(|pattern| !pattern.negated);
+        patterns.any(|pattern| pattern.is_wild || inside(&pattern.text))
+    }
+
+    /// Whether something in a folder that is meant itself can be left out.
+    pub(super) fn has_exceptions(&self) -> bool {
+        self.0.iter().any(|pattern| pattern.negated)
     }
 }
 
@@ -152,6 +182,13 @@ mod tests {
                 assert!(!read.matches(path), "{patterns:?} {path}");
             }
         }
+        let plain = Patterns::new(["a/b/c", "Dockerfile"]).unwrap();
+        assert!(plain.may_match_in("a") && plain.may_match_in("a/b"));
+        assert!(
+            !plain.may_match_in("ab") && !plain.may_match_in("a/b/c") && !plain.has_exceptions()
+        );
+        let wild = Patterns::new(["a/*", "!a/b"]).unwrap();
+        assert!(wild.may_match_in("x") && wild.has_exceptions());
         assert!(Patterns::new(["[z-a]"]).is_err());
         assert!(Patterns::new(["", "!"]).unwrap().is_empty());
     }

@@ -100,8 +100,10 @@ impl Walk<'_> {
                 "" => name.to_string_lossy().into_owned(),
                 path => format!("{path}/{}", name.to_string_lossy()),
             };
-            let is_sent = (self.wanted.include.is_empty() || self.wanted.include.matches(&inside))
-                && !self.wanted.exclude.matches(&inside);
+            let Wanted { include, exclude } = self.wanted;
+            let is_included = include.is_empty() || include.matches(&inside);
+            let is_excluded = exclude.matches(&inside);
+            let is_sent = is_included && !is_excluded;
             if is_sent && name.to_str().is_none() {
                 return Err(ReadTree::Name(inside));
             }
@@ -116,7 +118,10 @@ impl Walk<'_> {
                 if is_folder {
                     self.folder(&real, &inside, &mut Vec::new())?;
                 }
-            } else if is_folder {
+            } else if is_folder
+                && (is_included || include.may_match_in(&inside))
+                && (!is_excluded || exclude.has_exceptions())
+            {
                 pending.push(stat);
                 self.folder(&real, &inside, pending)?;
                 // If nothing in it was sent it is still the last.

@@ -1,13 +1,13 @@
 //! A real buildkitd on a free port, with a root of its own, shared by the tests that run at one time.
 
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::MetadataExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use coder_builder::buildkit::{Client, Endpoint};
 
-const MISSING: &str =
-    "buildkitd and runc have to be on PATH, and the tests root: `./dev setup` installs them";
+const MISSING: &str = "buildkitd and runc have to be on PATH, and sudo allowed without a password: `./dev test` installs them";
 
 pub struct BuildKit {
     /// `tcp://127.0.0.1:port`
@@ -43,7 +43,7 @@ impl BuildKit {
             path("buildkitd.sock").display(),
         );
         std::fs::write(path("buildkitd.toml"), config).unwrap();
-        let mut child = Command::new("buildkitd")
+        let mut child = as_root("buildkitd")
             .arg("--config")
             .arg(path("buildkitd.toml"))
             .stdout(Stdio::null())
@@ -76,10 +76,21 @@ impl BuildKit {
 impl Drop for BuildKit {
     fn drop(&mut self) {
         // After the first signal it waits for clients, which are us.
-        let pid = self.child.id().to_string();
+        let signal = format!("kill -TERM {}", self.child.id());
         while let Ok(None) = self.child.try_wait() {
-            let _ = Command::new("kill").args(["-TERM", &pid]).status();
+            let _ = as_root("sh").args(["-c", &signal]).status();
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
     }
+}
+
+/// A program that is run as root.
+fn as_root(program: &str) -> Command {
+    let root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+    if root {
+        return Command::new(program);
+    }
+    let mut command = Command::new("sudo");
+    command.args(["-n", program]);
+    command
 }
