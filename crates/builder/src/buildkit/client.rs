@@ -44,8 +44,6 @@ impl Client {
         });
         let channel = Channel::builder(Uri::from_static("http://buildkit"))
             .connect_timeout(CONNECT_TIMEOUT)
-            .http2_keep_alive_interval(Duration::from_secs(30))
-            .keep_alive_timeout(Duration::from_secs(20))
             .initial_stream_window_size(1 << 20)
             .initial_connection_window_size(4 << 20)
             .connect_with_connector_lazy(connector);

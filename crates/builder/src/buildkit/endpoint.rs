@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use nix::sys::socket::{setsockopt, sockopt};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
@@ -143,6 +144,12 @@ impl Endpoint {
             Address::Tcp { host, port } => {
                 let stream = TcpStream::connect((host.as_str(), *port)).await?;
                 stream.set_nodelay(true)?;
+                // A host that vanished is noticed so. Pings of HTTP/2 would not do: BuildKit hangs up on clients that send
+                // more than one in five minutes.
+                setsockopt(&stream, sockopt::KeepAlive, &true)?;
+                setsockopt(&stream, sockopt::TcpKeepIdle, &30)?;
+                setsockopt(&stream, sockopt::TcpKeepInterval, &10)?;
+                setsockopt(&stream, sockopt::TcpKeepCount, &3)?;
                 Box::new(stream)
             }
             Address::Unix(path) => Box::new(UnixStream::connect(path).await?),

@@ -161,11 +161,16 @@ fn from_text(
     if let Some(failed) = failed {
         let about_it = message.contains(&failed.error) || exit_code.is_some();
         if about_it && !failed.name.starts_with("[internal]") {
+            let feature = feature_of(&failed.name).map(str::to_owned);
             return BuildError::Step {
-                feature: feature_of(&failed.name).map(str::to_owned),
+                message: match &feature {
+                    // The program that BuildKit names is ours around the Feature's.
+                    Some(id) => after_program(&message, &format!("install.sh of {id}")),
+                    None => message,
+                },
+                feature,
                 step: failed.name,
                 exit_code,
-                message,
                 log: failed.tail,
             };
         }
@@ -186,6 +191,14 @@ fn from_text(
             BuildError::Invalid(message)
         }
         _ => BuildError::Other(message),
+    }
+}
+
+/// The message with another name for the program that failed.
+fn after_program(message: &str, program: &str) -> String {
+    match message.rsplit_once("\" did not complete") {
+        Some((_, rest)) => format!("{program} did not complete{rest}"),
+        None => message.to_owned(),
     }
 }
 
@@ -232,9 +245,17 @@ mod tests {
         let found = of(&format!("failed to solve: {error}"), Some(failed));
         let text = found.to_string();
         assert_eq!(text, "the step `[1/1] ./f` failed with exit code 42");
-        let BuildError::Step { feature, log, .. } = found else {
+        let BuildError::Step {
+            feature,
+            log,
+            message,
+            ..
+        } = found
+        else {
             panic!("no step");
         };
+        let want = "install.sh of ./f did not complete successfully: exit code: 42";
+        assert_eq!(message, want);
         assert_eq!(feature.as_deref(), Some("./f"));
         assert_eq!(log, ["no such package"]);
     }

@@ -19,8 +19,6 @@ use crate::buildkit::graph::{Exec, SecretMount};
 const FOLDER: &str = "/tmp/dev-container-features";
 /// What a shell takes for `PATH` when an image has none.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/// How the names of steps begin that install Features.
-const STEP: &str = "[features ";
 /// Finds the users' homes, which an earlier Feature may have made, and runs the Feature's script. It is the same for all.
 const SCRIPT: &str = r#"set -e
 home() {
@@ -40,12 +38,16 @@ exec ./install.sh
 "#;
 
 /// The Feature, by its reference as written, that a step of this name installs; `None` for other steps.
+///
+/// Such a step is called `[features 1/2] id`, or `[linux/arm64 features 1/2] id` if there are several platforms.
 pub fn feature_of_step(name: &str) -> Option<&str> {
-    let (count, id) = name.strip_prefix(STEP)?.split_once("] ")?;
+    let (title, id) = name.strip_prefix('[')?.split_once("] ")?;
+    let (what, count) = title.rsplit_once(' ')?;
     let (index, all) = count.split_once('/')?;
     let is_count = index.parse::<usize>().is_ok() && all.parse::<usize>().is_ok();
-    // The frontend names its steps after a stage, with the instruction behind.
-    (is_count && !id.contains(' ')).then_some(id)
+    let is_feature = what == "features" || what.ends_with(" features");
+    // The frontend names its steps after a stage, which may be called so, with a whole instruction behind.
+    (is_count && is_feature && !id.contains(' ')).then_some(id)
 }
 
 /// A Feature that is to be installed.
@@ -59,8 +61,8 @@ pub(super) struct Step {
     pub(super) session_folder: String,
     /// Where its files are in the build.
     path: String,
-    /// What it is called in the progress.
-    name: String,
+    /// Which of how many it is.
+    place: String,
     /// The environment that it adds to the image.
     container_env: IndexMap<String, String>,
     /// Its options, as variables.
@@ -99,7 +101,7 @@ pub(super) fn steps(request: &BuildRequest<'_>) -> Result<Vec<Step>, BuildError>
             files: files.clone(),
             session_folder: format!("feature-{index}"),
             path: format!("{FOLDER}/{}", planned.folder),
-            name: format!("{STEP}{}/{}] {id}", index + 1, plan.len()),
+            place: format!("features {}/{}", index + 1, plan.len()),
             container_env: spec.container_env.clone(),
             options,
             user_id: id.clone(),
@@ -129,12 +131,16 @@ impl Step {
         for (name, value) in &self.options {
             environment.set(name, value);
         }
+        let name = match (request.platforms.len(), image.platform()) {
+            (2.., Ok(platform)) => format!("[{platform} {}] {}", self.place, self.user_id),
+            _ => format!("[{}] {}", self.place, self.user_id),
+        };
         let secrets = request.secrets.iter().map(|(id, secret)| SecretMount {
             id: id.clone(),
             variable: secret.variable.clone(),
         });
         Exec {
-            name: self.name.clone(),
+            name,
             args: ["/bin/sh", "-c", SCRIPT].map(str::to_owned).to_vec(),
             env: environment.texts(),
             working_directory: self.path.clone(),
@@ -142,6 +148,27 @@ impl Step {
             secrets: secrets.collect(),
             offline: false,
             no_cache: request.no_cache,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_features_are_told_from_others() {
+        let table = [
+            ("[features 1/2] ghcr.io/x/y:1", Some("ghcr.io/x/y:1")),
+            ("[linux/arm64 features 10/12] ./a", Some("./a")),
+            ("[features 1/2] RUN make", None),
+            ("[features a/2] x", None),
+            ("[stage-0 1/2] x", None),
+            ("[internal] load build definition", None),
+            ("exporting to image", None),
+        ];
+        for (name, want) in table {
+            assert_eq!(feature_of_step(name), want, "{name}");
         }
     }
 }
