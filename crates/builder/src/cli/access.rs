@@ -8,7 +8,8 @@ use coder_devcontainer::feature::control::Control;
 use super::{Fail, Output, World, pair};
 use crate::features::{ControlManifest, Fetcher, Mirrors, Store};
 use crate::oci::{
-    Client, Credentials, DockerConfig, Image, ImageReference, Insecure, Keychain, Options, Platform,
+    Client, Credentials, DockerConfig, Image, ImageReference, Insecure, Keychain, Options,
+    Platform, Proxies,
 };
 use crate::secret::Secret;
 
@@ -46,6 +47,7 @@ impl Args {
         let options = Options {
             insecure: Insecure::new(own.chain(["localhost:*".to_owned()])),
             realms: self.allow_cross_origin_auth_host.clone(),
+            proxies: Proxies::from_env(&world.env),
             ..Options::default()
         };
         Ok(Fetcher {

@@ -17,6 +17,7 @@ use super::credentials::{Credentials, Keychain};
 use super::error::{Error, Tried};
 use super::http::{Call, Http};
 use super::manifest::MAX_DOCUMENT_BYTES;
+use super::proxy::Proxies;
 use super::reference::{Insecure, Location};
 
 /// How often a busy registry is asked again.
@@ -36,6 +37,8 @@ pub struct Options {
     pub extra_roots: Vec<CertificateDer<'static>>,
     /// Token services with other names than their registry: registry, and host of the token service.
     pub realms: Vec<(String, String)>,
+    /// The ways to hosts outside.
+    pub proxies: Proxies,
 }
 
 impl Default for Options {
@@ -45,6 +48,7 @@ impl Default for Options {
             timeout: Duration::from_secs(30),
             extra_roots: Vec::new(),
             realms: Vec::new(),
+            proxies: Proxies::default(),
         }
     }
 }
@@ -80,11 +84,7 @@ struct Session {
 impl Client {
     /// Makes a client. Nothing is sent before the first request.
     pub fn new(options: &Options) -> Result<Self, SetUp> {
-        let http = Http::new(
-            options.insecure.clone(),
-            options.timeout,
-            &options.extra_roots,
-        )?;
+        let http = Http::new(options)?;
         Ok(Self {
             http: Arc::new(http),
             realms: options.realms.clone().into(),

@@ -13,10 +13,11 @@ use hyper_util::client::legacy::Client as Pool;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use rustls::RootCertStore;
-use rustls_pki_types::CertificateDer;
 use url::Url;
 
+use super::client::Options;
 use super::error::Error;
+use super::proxy::{Connect, Proxies};
 use super::reference::Insecure;
 
 const MAX_REDIRECTS: usize = 5;
@@ -28,8 +29,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 pub(super) struct Http {
     plain: Pool<HttpConnector, Full<Bytes>>,
     /// Made for the first address that needs it: reading the system's certificates takes time.
-    tls: OnceLock<Pool<HttpsConnector<HttpConnector>, Full<Bytes>>>,
+    tls: OnceLock<Pool<HttpsConnector<Connect>, Full<Bytes>>>,
     roots: RootCertStore,
+    proxies: Proxies,
     pub(super) insecure: Insecure,
     pub(super) timeout: Duration,
 }
@@ -67,25 +69,22 @@ impl Call {
 }
 
 impl Http {
-    pub(super) fn new(
-        insecure: Insecure,
-        timeout: Duration,
-        extra_roots: &[CertificateDer<'static>],
-    ) -> Result<Self, rustls::Error> {
+    pub(super) fn new(options: &Options) -> Result<Self, rustls::Error> {
         let mut roots = RootCertStore::empty();
-        for root in extra_roots {
+        for root in &options.extra_roots {
             roots.add(root.clone())?;
         }
         Ok(Self {
             plain: Pool::builder(TokioExecutor::new()).build(tcp()),
             tls: OnceLock::new(),
             roots,
-            insecure,
-            timeout,
+            proxies: options.proxies.clone(),
+            insecure: options.insecure.clone(),
+            timeout: options.timeout,
         })
     }
 
-    fn tls(&self) -> &Pool<HttpsConnector<HttpConnector>, Full<Bytes>> {
+    fn tls(&self) -> &Pool<HttpsConnector<Connect>, Full<Bytes>> {
         self.tls.get_or_init(|| {
             let mut roots = self.roots.clone();
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -99,7 +98,7 @@ impl Http {
                 .with_tls_config(config)
                 .https_only()
                 .enable_http1()
-                .wrap_connector(tcp());
+                .wrap_connector(self.proxies.connector(tcp()));
             Pool::builder(TokioExecutor::new()).build(connector)
         })
     }

@@ -9,11 +9,12 @@ use bytes::Bytes;
 use coder_builder::oci::manifest::{DOCKER_MANIFEST, OCI_INDEX, OCI_MANIFEST};
 use coder_builder::oci::{
     Client, Credentials, Deletion, Digest, DockerConfig, Error, Insecure, Keychain, Location,
-    Options, Platform, Repository,
+    Options, Platform, Proxies, Repository,
 };
 use coder_builder::secret::Secret;
 
 use crate::support::fake::{Fake, answer};
+use crate::support::proxy::Proxy;
 use crate::support::registry::{Auth, PASSWORD, Registry, USER};
 use crate::support::token_server::{IDENTITY_TOKEN, TokenServer};
 
@@ -510,4 +511,48 @@ async fn a_registry_with_a_certificate_of_a_private_authority_is_trusted_when_it
         let found = client.repository(location, Keychain::anonymous());
         assert_eq!(found.resolve("1").await.is_ok(), trusted);
     }
+}
+
+#[tokio::test]
+async fn tls_goes_through_a_proxy_and_plain_http_does_not() {
+    let proxy = Proxy::start().await;
+    let tls = Fake::start_tls(|_| answer(404, &[], "")).await;
+    let plain = Fake::start(|_| answer(404, &[], "")).await;
+    let address = format!("http://me:pass@{}", proxy.host);
+    let options = Options {
+        extra_roots: vec![tls.certificate.clone().unwrap()],
+        proxies: Proxies::from_env(&[("HTTPS_PROXY".to_owned(), address.clone())].into()),
+        ..options(&["127.0.0.1:*"])
+    };
+    let resolve = async |options: &Options, host: &str| {
+        let location = Location::read(host, "app", &options.insecure).unwrap();
+        let client = Client::new(options).unwrap();
+        client
+            .repository(location, Keychain::anonymous())
+            .resolve("1")
+            .await
+            .unwrap()
+    };
+    assert_eq!(resolve(&options, &plain.host).await, None);
+    assert_eq!(proxy.asked(), Vec::<String>::new());
+    assert_eq!(resolve(&options, &tls.host).await, None);
+    let asked = proxy.asked().concat();
+    assert!(
+        asked.starts_with(&format!("CONNECT {} HTTP/1.1\r\n", tls.host)),
+        "{asked}"
+    );
+    assert!(
+        asked.to_lowercase().contains("proxy-authorization: basic "),
+        "{asked}"
+    );
+    let env = [
+        ("HTTPS_PROXY".to_owned(), address),
+        ("NO_PROXY".to_owned(), "localhost".to_owned()),
+    ];
+    let options = Options {
+        proxies: Proxies::from_env(&env.into()),
+        ..options
+    };
+    assert_eq!(resolve(&options, &tls.host).await, None);
+    assert_eq!(proxy.asked().len(), 1);
 }

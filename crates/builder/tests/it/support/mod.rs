@@ -9,6 +9,7 @@ pub mod git_https;
 pub mod git_repository;
 pub mod git_ssh;
 pub mod program;
+pub mod proxy;
 pub mod registry;
 pub mod scene;
 pub mod service;
