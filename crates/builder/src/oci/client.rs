@@ -14,11 +14,12 @@ use url::Url;
 use super::auth::Authenticate;
 use super::challenge::Challenge;
 use super::credentials::{Credentials, Keychain};
+use super::digest::Digest;
 use super::error::{Error, Tried};
 use super::http::{Call, Http};
 use super::manifest::MAX_DOCUMENT_BYTES;
 use super::proxy::Proxies;
-use super::reference::{Insecure, Location};
+use super::reference::{Insecure, Location, check_tag};
 
 /// How often a busy registry is asked again.
 const MAX_RETRIES: u32 = 3;
@@ -133,6 +134,17 @@ impl Repository {
             reason: error.to_string(),
         })?;
         Ok(Call::new(method, url))
+    }
+
+    /// A request for a manifest. Nothing but a tag or a digest may become part of an address.
+    pub(super) fn manifest_call(&self, method: Method, reference: &str) -> Result<Call, Error> {
+        if reference.parse::<Digest>().is_err() {
+            check_tag(reference).map_err(|error| Error::Malformed {
+                what: self.what(reference),
+                reason: error.to_string(),
+            })?;
+        }
+        self.call(method, &format!("manifests/{reference}"))
     }
 
     /// Image or blob, as one writes it.

@@ -149,25 +149,19 @@ impl Http {
         url: &Url,
         authorization: Option<&HeaderValue>,
     ) -> Result<Response<Incoming>, Error> {
-        let mut request = Request::builder()
-            .method(call.method.clone())
-            .uri(url.as_str())
-            .body(Full::new(call.body.clone()))
-            .map_err(|error| unreachable(url, error))?;
-        *request.headers_mut() = call.headers.clone();
-        let agent = concat!("coder-rs/", env!("CARGO_PKG_VERSION"));
-        request
-            .headers_mut()
-            .insert(USER_AGENT, HeaderValue::from_static(agent));
-        if let Some(value) = authorization {
-            request.headers_mut().insert(AUTHORIZATION, value.clone());
+        // A connection that waited in the pool may have been given up by the other side in the same moment.
+        let mut again = matches!(call.method, Method::GET | Method::HEAD);
+        loop {
+            let request = request(call, url, authorization)?;
+            let sent = match url.scheme() {
+                "https" => self.tls().request(request),
+                _ => self.plain.request(request),
+            };
+            match self.limited(url, self.timeout, sent).await? {
+                Err(error) if again && !error.is_connect() => again = false,
+                sent => return sent.map_err(|error| unreachable(url, error)),
+            }
         }
-        let sent = match url.scheme() {
-            "https" => self.tls().request(request),
-            _ => self.plain.request(request),
-        };
-        let sent = self.limited(url, self.timeout, sent).await?;
-        sent.map_err(|error| unreachable(url, error))
     }
 
     /// Reads the body of an answer, within the time of one call.
@@ -217,6 +211,26 @@ impl Http {
                 seconds: limit.as_secs(),
             })
     }
+}
+
+fn request(
+    call: &Call,
+    url: &Url,
+    authorization: Option<&HeaderValue>,
+) -> Result<Request<Full<Bytes>>, Error> {
+    let mut request = Request::builder()
+        .method(call.method.clone())
+        .uri(url.as_str())
+        .body(Full::new(call.body.clone()))
+        .map_err(|error| unreachable(url, error))?;
+    *request.headers_mut() = call.headers.clone();
+    let agent = concat!("coder-rs/", env!("CARGO_PKG_VERSION"));
+    let headers = request.headers_mut();
+    headers.insert(USER_AGENT, HeaderValue::from_static(agent));
+    if let Some(value) = authorization {
+        headers.insert(AUTHORIZATION, value.clone());
+    }
+    Ok(request)
 }
 
 fn tcp() -> HttpConnector {

@@ -108,7 +108,7 @@ async fn copy(
 impl Repository {
     /// The manifest of a tag or digest. A digest is checked.
     pub async fn manifest(&self, reference: &str) -> Result<Fetched, Error> {
-        let call = self.call(Method::GET, &format!("manifests/{reference}"))?;
+        let call = self.manifest_call(Method::GET, reference)?;
         let call = call.header(ACCEPT, manifest::ACCEPT);
         let what = self.what(reference);
         let response = self.send(&call, None).await?;
@@ -136,7 +136,7 @@ impl Repository {
 
     /// The digest that a tag has now, as the registry says; `None` if there is no such tag.
     pub async fn resolve(&self, reference: &str) -> Result<Option<Digest>, Error> {
-        let call = self.call(Method::HEAD, &format!("manifests/{reference}"))?;
+        let call = self.manifest_call(Method::HEAD, reference)?;
         let call = call.header(ACCEPT, manifest::ACCEPT);
         let what = self.what(reference);
         let response = self.send(&call, None).await?;

@@ -109,7 +109,7 @@ impl Repository {
         let digest = Digest::of(&body);
         let call = Call {
             body,
-            ..self.call(Method::PUT, &format!("manifests/{reference}"))?
+            ..self.manifest_call(Method::PUT, reference)?
         };
         let call = call.header(CONTENT_TYPE, media_type);
         let response = self.send(&call, None).await?;
@@ -130,7 +130,7 @@ impl Repository {
 
     /// Deletes a manifest.
     pub async fn delete_manifest(&self, digest: &Digest) -> Result<Deletion, Error> {
-        let call = self.call(Method::DELETE, &format!("manifests/{digest}"))?;
+        let call = self.manifest_call(Method::DELETE, digest.as_str())?;
         let response = self.send(&call, None).await?;
         match response.status().as_u16() {
             200 | 202 | 204 => Ok(Deletion::Deleted),

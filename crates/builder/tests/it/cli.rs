@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::command::{push_image, run, wait};
 use crate::support::feature::Publish;
-use crate::support::registry::Registry;
+use crate::support::registry::{Auth, PASSWORD, Registry, USER};
 
 /// A project with this configuration, in a folder of its own.
 fn project(config: &str) -> tempfile::TempDir {
@@ -439,4 +439,35 @@ fn features_info_and_resolve_say_what_is_published_and_needed() {
             .starts_with(&format!("{host}/n/a@sha256:"))
     );
     assert_eq!(order[2]["options"], "2");
+}
+
+#[test]
+fn commands_use_the_credentials_of_the_person_who_runs_them() {
+    let registry = Registry::with(Auth::Password, true);
+    let host = &registry.host;
+    let dir = project("{}");
+    let folder = dir.path().to_str().unwrap();
+    let login =
+        format!(r#"{{"auths":{{"{host}":{{"username":"{USER}","password":"{PASSWORD}"}}}}}}"#);
+    fs::write(dir.path().join("config.json"), login).unwrap();
+    let own = format!("{host}|{USER}|{PASSWORD}");
+    let id = format!("{host}/n/a");
+    let ask = |env: &[(&str, &str)]| run(dir.path(), env, &["features", "info", "tags", &id]);
+    let denied = ask(&[]);
+    assert!(
+        !denied.ok && denied.err.contains("no credentials are known for it"),
+        "{denied:?}"
+    );
+    // Known, and then told that there is no such Feature.
+    for env in [
+        ("DOCKER_CONFIG", folder),
+        ("DEVCONTAINERS_OCI_AUTH", own.as_str()),
+    ] {
+        let known = ask(&[env]);
+        assert!(
+            !known.ok && known.err.contains("does not exist"),
+            "{known:?}"
+        );
+        assert!(!known.err.contains(PASSWORD));
+    }
 }

@@ -13,6 +13,8 @@ use coder_builder::oci::{
 };
 use coder_builder::secret::Secret;
 
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _};
+
 use crate::support::fake::{Fake, answer};
 use crate::support::proxy::Proxy;
 use crate::support::registry::{Auth, PASSWORD, Registry, USER};
@@ -555,4 +557,70 @@ async fn tls_goes_through_a_proxy_and_plain_http_does_not() {
     };
     assert_eq!(resolve(&options, &tls.host).await, None);
     assert_eq!(proxy.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn only_tags_and_digests_become_part_of_an_address() {
+    let fake = Fake::start(|_| answer(200, &[], "{}")).await;
+    let repository = repository(&fake.host, "app", Keychain::anonymous());
+    for reference in [
+        "",
+        "..",
+        "../blobs/x",
+        "a/b",
+        "a?b",
+        "a b",
+        "sha256:00",
+        "%2e%2e",
+    ] {
+        let error = repository.resolve(reference).await.unwrap_err();
+        assert!(
+            matches!(error, Error::Malformed { .. }),
+            "{reference}: {error}"
+        );
+        assert!(repository.delete_tag(reference).await.is_err());
+        assert!(
+            repository
+                .push_manifest(reference, OCI_MANIFEST, Bytes::new())
+                .await
+                .is_err()
+        );
+    }
+    assert_eq!(fake.asked(), []);
+}
+
+#[tokio::test]
+async fn a_connection_that_ends_without_an_answer_is_made_anew_for_reading() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let host = listener.local_addr().unwrap().to_string();
+    let server = tokio::spawn(async move {
+        let mut heads = Vec::new();
+        for answer in [
+            "",
+            "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+            "",
+        ] {
+            let (stream, _) = listener.accept().await.unwrap();
+            let mut stream = tokio::io::BufReader::new(stream);
+            let mut head = String::new();
+            while !head.ends_with("\r\n\r\n") {
+                stream.read_line(&mut head).await.unwrap();
+            }
+            heads.push(head.split(' ').next().unwrap().to_owned());
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            stream.shutdown().await.unwrap();
+        }
+        heads
+    });
+    let repository = repository(&host, "app", Keychain::anonymous());
+    assert_eq!(repository.resolve("1").await.unwrap(), None);
+    // What changes something is not sent twice.
+    let pushed = repository
+        .push_manifest("1", OCI_MANIFEST, Bytes::new())
+        .await;
+    assert!(
+        matches!(pushed, Err(Error::Unreachable { .. })),
+        "{pushed:?}"
+    );
+    assert_eq!(server.await.unwrap(), ["HEAD", "HEAD", "PUT"]);
 }
