@@ -626,3 +626,10 @@ async fn check_85_plain_http_only_for_registries_that_are_listed() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn features_are_resolved_in_tasks_that_change_threads() {
+    let place = Place::new();
+    let work = tokio::spawn(async move { place.plain("{}").await.map(|found| found.plan.steps) });
+    assert_eq!(work.await.unwrap().unwrap(), []);
+}
