@@ -4,10 +4,12 @@
 mod buildkit;
 mod cli;
 mod features;
+mod features_kept;
 mod git;
 mod image;
 mod image_trouble;
 mod oci;
+mod oci_hostile;
 mod reference;
 mod service;
 mod support;

@@ -8,6 +8,8 @@ pub mod feature;
 pub mod git_https;
 pub mod git_repository;
 pub mod git_ssh;
+pub mod oci;
+pub mod place;
 pub mod program;
 pub mod proxy;
 pub mod registry;
