@@ -145,18 +145,22 @@ impl Args {
         output: &mut Output<'_>,
     ) -> Result<Opened, Fail> {
         let (repository, path) = self.choose(world, reading)?;
-        let opened = self.read(world, reading, repository, &path);
-        match opened? {
-            Ok(opened) => {
-                output.diagnostics(&opened.project.diagnostics);
-                Ok(opened)
-            }
-            Err(ReadProject::Invalid(found)) => {
-                output.diagnostics(&found);
-                Err(Fail(format!("{path} cannot be used")))
-            }
-            Err(error) => Err(error.into()),
-        }
+        let opened = self.read(world, reading, repository, &path)?;
+        finish(opened, &path, output)
+    }
+
+    /// The same configuration with another text.
+    pub(super) fn reopen(
+        &self,
+        world: &World,
+        opened: Opened,
+        text: &str,
+        output: &mut Output<'_>,
+    ) -> Result<Opened, Fail> {
+        let path = opened.project.config_path;
+        let reading = Reading::default();
+        let opened = self.parse(world, &reading, opened.repository, &path, text.to_owned());
+        finish(opened, &path, output)
     }
 
     fn choose(&self, world: &World, reading: &Reading) -> Result<(Repository, String), Fail> {
@@ -195,7 +199,6 @@ impl Args {
         repository: Repository,
         path: &str,
     ) -> Result<Result<Opened, ReadProject>, Fail> {
-        let folder = self.folder(world);
         let text = match &reading.override_config {
             None => repository.text(path, MAX_CONFIG_BYTES)?,
             Some(file) => {
@@ -203,6 +206,18 @@ impl Args {
                 fs::read_to_string(&file).map_err(|io| Fail(format!("{}: {io}", file.display())))?
             }
         };
+        Ok(self.parse(world, reading, repository, path, text))
+    }
+
+    fn parse(
+        &self,
+        world: &World,
+        reading: &Reading,
+        repository: Repository,
+        path: &str,
+        text: String,
+    ) -> Result<Opened, ReadProject> {
+        let folder = self.folder(world);
         let git = git_root(&folder).filter(|_| reading.mount_git_root);
         let worktree = git
             .as_deref()
@@ -213,13 +228,13 @@ impl Args {
             git_root: git.as_deref().map(shown),
             worktree,
         };
-        let project = Project::read(path, &text, &place, &world.env, reading.compat);
-        Ok(project.map(|project| Opened {
+        let project = Project::read(path, &text, &place, &world.env, reading.compat)?;
+        Ok(Opened {
             config_file: folder.join(path),
             repository,
             project,
             text,
-        }))
+        })
     }
 }
 
@@ -311,6 +326,25 @@ impl Opened {
                 }
             }
         }
+    }
+}
+
+/// Says what is to be said about a configuration, whether it can be used or not.
+fn finish(
+    opened: Result<Opened, ReadProject>,
+    path: &str,
+    output: &mut Output<'_>,
+) -> Result<Opened, Fail> {
+    match opened {
+        Ok(opened) => {
+            output.diagnostics(&opened.project.diagnostics);
+            Ok(opened)
+        }
+        Err(ReadProject::Invalid(found)) => {
+            output.diagnostics(&found);
+            Err(Fail(format!("{path} cannot be used")))
+        }
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -362,6 +362,32 @@ fn check_104_upgrade_writes_the_lockfile_anew_and_reading_keeps_to_it() {
     assert_eq!(version(), "1.0.1");
     run(dir.path(), &[], &["upgrade"]).ok();
     assert_eq!(version(), "1.0.2");
+    // One Feature to another version, which changes its key and nothing else.
+    let config = dir.path().join(".devcontainer/devcontainer.json");
+    let text = fs::read_to_string(&config).unwrap();
+    let feature = format!("{host}/n/a");
+    let to = ["upgrade", "--feature", &feature, "--target-version", "2"];
+    let printed = run(dir.path(), &[], &[&to[..], &["--dry-run"]].concat()).ok();
+    assert_eq!(versions(&printed.out)[0], "a:2 \"2.0.0\"");
+    assert_eq!(fs::read_to_string(&config).unwrap(), text);
+    run(dir.path(), &[], &to).ok();
+    assert_eq!(fs::read_to_string(&path).unwrap(), printed.out);
+    assert_eq!(
+        fs::read_to_string(&config).unwrap(),
+        text.replace("n/a:1.0", "n/a:2")
+    );
+    let absent = [
+        "upgrade",
+        "--feature",
+        "r.test/n/x",
+        "--target-version",
+        "2",
+    ];
+    let absent = run(dir.path(), &[], &absent);
+    assert!(
+        !absent.ok && absent.err.contains("has no Feature r.test/n/x"),
+        "{absent:?}"
+    );
     fs::write(&path, "{").unwrap();
     let corrupt = run(
         dir.path(),
