@@ -11,6 +11,7 @@
 //! | [`dockerfile`], [`compose`] | what an image is based on, whose it is, what runs beside it |
 //! | [`feature`] | references, options, the order of installing, the lockfile |
 //! | [`metadata`], [`merge`], [`lifecycle`] | the image's label, the merge with provenance, commands in order |
+//! | [`runtime`] | what an image needs to be run where there is no docker |
 //!
 //! This crate decides and never acts: it opens no connection, starts no process, reads nothing of the environment and
 //! writes no file. What it has to know, the caller brings. It follows the reference, `@devcontainers/cli`, to the letter
@@ -30,5 +31,6 @@ pub mod merge;
 pub mod metadata;
 pub mod project;
 pub mod repository;
+pub mod runtime;
 pub mod variables;
 pub mod workspace;
