@@ -7,12 +7,14 @@
 //! | [`grammar`], [`schema`] | how texts are written; shapes of JSON, checked and described by one value. Pure |
 //! | [`build`] | from a request to images in a registry |
 //! | [`http`] | routes, handlers, answers |
+//! | [`deletion`] | deleting a tag without the image of others |
 //! | [`telemetry`] | lines of the log |
 //! | [`run`] | start and stop |
 
 pub mod app;
 pub mod build;
 pub mod config;
+pub mod deletion;
 pub mod grammar;
 pub mod http;
 pub mod logs;

@@ -12,4 +12,5 @@ mod oci;
 mod oci_hostile;
 mod reference;
 mod service;
+mod service_builds;
 mod support;

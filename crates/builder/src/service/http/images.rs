@@ -8,6 +8,7 @@ use super::Shared;
 use super::error::{ApiError, chain};
 use super::query::ImageQuery;
 use crate::oci::Deletion;
+use crate::service::deletion::delete_tag;
 
 /// `GET /image`
 pub async fn image_read(State(app): Shared, query: ImageQuery) -> Result<Json<Value>, ApiError> {
@@ -42,7 +43,7 @@ pub async fn image_delete(State(app): Shared, query: ImageQuery) -> Result<Json<
     let image = query.image();
     tracing::info!(event = "image.delete.started", image = image);
     let repository = query.repository(&app).await?;
-    let deletion = repository.delete_tag(&query.tag).await.map_err(|error| {
+    let deletion = delete_tag(&repository, &query.tag).await.map_err(|error| {
         app.metrics.delete("error");
         tracing::warn!(
             event = "image.delete.failed",

@@ -9,6 +9,7 @@
 //! | others | the handlers |
 
 pub mod builds;
+pub mod devcontainers;
 pub mod error;
 pub mod images;
 pub mod openapi;

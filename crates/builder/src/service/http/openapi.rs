@@ -72,6 +72,7 @@ fn response(status: u16, answer: &Answer) -> Value {
         204 => "Gone",
         400 => "The request cannot be served as it is",
         404 => "There is none",
+        422 => "The image says nothing about how it is run",
         429 => "Too much at once; come again",
         502 => "The registry cannot be asked",
         503 => "Not ready",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::routing::{MethodRouter, delete, get, post};
 
-use super::{builds, images, plain, shapes};
+use super::{builds, devcontainers, images, plain, shapes};
 use crate::service::app::App;
 use crate::service::schema::Schema;
 
@@ -44,6 +44,17 @@ const IMAGE: &[(&str, bool, &str)] = &[
     ("registry", true, "Registry, as POST /build returned it"),
     ("name", true, "Repository"),
     ("tag", true, "Tag"),
+];
+
+const IMAGE_AND_PLATFORM: &[(&str, bool, &str)] = &[
+    ("registry", true, "Registry, as POST /build returned it"),
+    ("name", true, "Repository"),
+    ("tag", true, "Tag"),
+    (
+        "platform",
+        false,
+        "Platform, os/arch[/variant]; linux/amd64 by default",
+    ),
 ];
 
 fn failures(statuses: &[u16]) -> Vec<(u16, Answer)> {
@@ -184,6 +195,15 @@ fn about_images() -> Vec<Route> {
         )
     };
     delete_image.answers.extend(failures(&[400, 502]));
+    let mut devcontainer = plain_get(
+        "/devcontainer",
+        "Dev Container metadata",
+        "How the containers of an image are run",
+        Answer::Json(shapes::devcontainer()),
+        get(devcontainers::devcontainer_read),
+    );
+    devcontainer.query = IMAGE_AND_PLATFORM;
+    devcontainer.answers.extend(failures(&[400, 404, 422, 502]));
     vec![
         Route {
             method: "post",
@@ -202,5 +222,6 @@ fn about_images() -> Vec<Route> {
         },
         read,
         delete_image,
+        devcontainer,
     ]
 }

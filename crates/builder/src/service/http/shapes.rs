@@ -248,3 +248,110 @@ pub fn image_deleted() -> Schema {
         may("reason", Schema::Text, "Why it is not, or was before"),
     ])
 }
+
+/// The answer of `GET /devcontainer`.
+pub fn devcontainer() -> Schema {
+    let script = || or_null(Schema::Text);
+    let scripts = Schema::Object(vec![
+        must("initializeCommand", script(), ""),
+        must("onCreateCommand", script(), ""),
+        must("updateContentCommand", script(), ""),
+        must("postCreateCommand", script(), ""),
+        must("postStartCommand", script(), ""),
+        must("postAttachCommand", script(), ""),
+    ]);
+    let env = Schema::Object(vec![
+        must("containerEnv", script(), ""),
+        must("remoteEnv", script(), ""),
+    ]);
+    let variable = Schema::Object(vec![
+        must(
+            "kind",
+            Schema::OneOf(&["localEnv", "containerEnv", "context"]),
+            "",
+        ),
+        must("name", Schema::Text, ""),
+        may("default", Schema::Text, ""),
+        must("usedIn", list(Schema::Text), ""),
+    ]);
+    let vscode = Schema::Object(vec![
+        must("extensions", list(Schema::Text), ""),
+        must("settings", Schema::Map(Box::new(Schema::Any)), ""),
+    ]);
+    Schema::Object(vec![
+        must("image", Schema::Text, "Reference of the image"),
+        may(
+            "digest",
+            Schema::Text,
+            "Digest of the manifest for the platform",
+        ),
+        must(
+            "configuration",
+            Schema::Map(Box::new(Schema::Any)),
+            "The merged configuration",
+        ),
+        must(
+            "lifecycleScripts",
+            scripts,
+            "A POSIX shell script for each hook",
+        ),
+        must("envScripts", env, "Lines that export the environment"),
+        must("runtime", runtime(), "What a pod has to be given"),
+        must(
+            "variables",
+            list(variable),
+            "Variables that are used, and where",
+        ),
+        must("vscode", vscode, "Extensions and settings"),
+        must(
+            "warnings",
+            list(Schema::Text),
+            "What is asked for and not honoured",
+        ),
+        must("metadata", list(Schema::Any), "The entries of the label"),
+    ])
+}
+
+fn runtime() -> Schema {
+    let whole = || or_null(Schema::Whole);
+    let text = || or_null(Schema::Text);
+    let port = Schema::Object(vec![
+        must("port", Schema::Whole, ""),
+        may("label", Schema::Text, ""),
+        may("protocol", Schema::Text, ""),
+        may("onAutoForward", Schema::Text, ""),
+    ]);
+    let mount = Schema::Object(vec![
+        must("kind", Schema::OneOf(&["volume", "tmpfs"]), ""),
+        may("source", Schema::Text, ""),
+        must("target", Schema::Text, ""),
+        must("readOnly", Schema::Bool, ""),
+    ]);
+    let alias = Schema::Object(vec![
+        must("ip", Schema::Text, ""),
+        must("hostnames", list(Schema::Text), ""),
+    ]);
+    let resources = Schema::Object(vec![
+        must("cpus", or_null(Schema::Number), ""),
+        must("memoryBytes", whole(), ""),
+        must("storageBytes", whole(), ""),
+        must("gpu", Schema::Any, ""),
+    ]);
+    Schema::Object(vec![
+        must("remoteUser", Schema::Text, ""),
+        must("remoteUserUid", whole(), ""),
+        must("remoteUserGid", whole(), ""),
+        must("remoteUserHome", text(), ""),
+        must("containerUser", text(), ""),
+        must("ports", list(port), ""),
+        must("mounts", list(mount), ""),
+        must("capAdd", list(Schema::Text), ""),
+        must("privileged", Schema::Bool, ""),
+        must("init", Schema::Bool, ""),
+        must("seccompUnconfined", Schema::Bool, ""),
+        must("shmSizeBytes", whole(), ""),
+        must("hostname", text(), ""),
+        must("hostAliases", list(alias), ""),
+        must("resources", resources, ""),
+    ])
+}
