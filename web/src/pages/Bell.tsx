@@ -47,7 +47,7 @@ export function Bell() {
         <Popover.Content
           className="inbox"
           align="end"
-          sideOffset={6}
+          sideOffset={8}
           collisionPadding={8}
           aria-label={t.inbox.title}
         >
