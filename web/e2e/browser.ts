@@ -118,6 +118,11 @@ export class Browser {
         expect(sticksOut, `${name} is too wide at ${width} px`).toBeLessThanOrEqual(0);
         if (SCREENSHOTS) {
           await mkdir(SCREENSHOTS, { recursive: true });
+          if (whole) {
+            // Not by `fullPage`, which would leave the bar at the bottom where the screen ended.
+            const long = await page.evaluate(() => document.documentElement.scrollHeight);
+            await page.setViewportSize({ width, height: long });
+          }
           await page.evaluate(
             (selector) =>
               selector
@@ -127,11 +132,11 @@ export class Browser {
           );
           await page.screenshot({
             path: join(SCREENSHOTS, `${name}-${this.language}-${theme}-${width}.png`),
-            fullPage: whole,
           });
         }
       }
     }
+    await page.setViewportSize({ width: 1440, height: 900 });
     await page.emulateMedia({ colorScheme: "light" });
   }
 }

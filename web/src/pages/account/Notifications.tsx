@@ -70,7 +70,9 @@ function TestButton() {
         <Button icon={Send} busy={test.isPending} onClick={() => test.mutate()}>
           {t.account.notifications.test}
         </Button>
-        <span role="status" className="small muted">{test.isSuccess ? t.account.notifications.tested : ""}</span>
+        <span role="status" className="small muted">
+          {test.isSuccess ? t.account.notifications.tested : ""}
+        </span>
       </div>
       {test.error && <ErrorNote error={test.error} />}
     </>
