@@ -447,11 +447,11 @@ test("somebody who may only use a template is told what is not theirs", async ()
     await page.goto(`${server.url}/templates/new`);
     await page.getByText(en.editor.fresh.notAllowed).waitFor();
     await browser.examine("member-new-template");
-    await page.goto(`${server.url}/templates/own-en/versions/second-en`);
+    await page.goto(`${server.url}/templates/workshop/versions/wider`);
     await page.getByText(en.editor.version.filesHidden).waitFor();
     expect(await page.getByRole("link", { name: en.editor.version.edit, exact: true }).count()).toBe(0);
     await browser.examine("member-version");
-    await page.goto(`${server.url}/templates/own-en/versions/second-en/edit`);
+    await page.goto(`${server.url}/templates/workshop/versions/wider/edit`);
     await page.getByText(en.editor.version.filesHidden).waitFor();
     expect(browser.complaints).toEqual([]);
   } finally {
