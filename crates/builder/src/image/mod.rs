@@ -22,6 +22,7 @@ mod source;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use chrono::{DateTime, SecondsFormat};
 use coder_devcontainer::config::Compat;
 use coder_devcontainer::json::{Object, Value};
 use coder_devcontainer::metadata::{self, Entry, Omit};
@@ -43,6 +44,12 @@ use source::Source;
 /// The label that holds what devcontainer.json says and `devcontainer.metadata` has no place for
 /// (devcontainer-builder.md §1.10).
 pub const CONFIG_LABEL: &str = "com.deepspacecartel.devcontainer-builder.config";
+/// The time of every file in an image and of the image itself, in seconds since 1970: the same for all commits, so that
+/// a layer that did not change is the same layer, whoever built it and whenever. Not zero, as ZIP knows no time before
+/// 1980.
+const FILE_TIME: i64 = 315_619_200;
+/// The label that says when an image's source was made.
+const CREATED_LABEL: &str = "org.opencontainers.image.created";
 /// The largest /etc/passwd or /etc/group that is read.
 const MAX_ACCOUNTS_BYTES: i64 = 1 << 20;
 
@@ -65,7 +72,7 @@ pub async fn build(
         folders: folders(&source, &steps),
         logins: Arc::clone(&request.logins),
         secrets: values(&request),
-        epoch: request.epoch,
+        epoch: FILE_TIME,
         max_folder_bytes: request.max_context_bytes,
     };
     let plan = Build {
@@ -73,7 +80,7 @@ pub async fn build(
         names: request.names.clone(),
         insecure: request.insecure,
         cache_to: request.cache_to.clone(),
-        epoch: request.epoch,
+        epoch: FILE_TIME,
     };
     let built = Mutex::new(Vec::new());
     let job = Job {
@@ -199,6 +206,10 @@ impl Job<'_> {
             ));
         }
         let mut labels = self.request.labels.clone();
+        if let Some(time) = DateTime::from_timestamp(self.request.epoch, 0) {
+            let text = time.to_rfc3339_opts(SecondsFormat::Secs, true);
+            labels.entry(CREATED_LABEL.to_owned()).or_insert(text);
+        }
         if let Some(text) = metadata::write_label(&entries) {
             labels.insert(metadata::LABEL.to_owned(), text);
         }

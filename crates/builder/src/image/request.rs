@@ -44,7 +44,8 @@ pub struct BuildRequest<'a> {
     pub masked: Vec<Secret>,
     /// More labels, such as `org.opencontainers.image.revision`.
     pub labels: BTreeMap<String, String>,
-    /// The time of everything in the image, in seconds since 1970: the commit's, so that two builds of it are equal.
+    /// When the commit was made, in seconds since 1970. It is in the label `org.opencontainers.image.created` and the
+    /// build argument `SOURCE_DATE_EPOCH`; files have the same time in all images.
     pub epoch: i64,
     /// The largest context that is sent, in bytes.
     pub max_context_bytes: u64,
