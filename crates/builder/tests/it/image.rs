@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::support::base::Base;
 use crate::support::buildkit::BuildKit;
+use crate::support::feature::Publish;
 use crate::support::scene::Scene;
 
 const METADATA: &str = "devcontainer.metadata";
@@ -369,4 +370,84 @@ async fn checks_110_118_and_119_users_of_the_label_only_labels_and_two_at_once()
     assert_eq!(image.label(METADATA), json!([{"remoteUser": "developer"}]));
     let own = image.label(CONFIG_LABEL);
     assert_eq!(own["remoteUserAccount"]["home"], "/home/developer");
+}
+
+#[tokio::test]
+async fn four_features_of_a_registry_on_a_dockerfile_and_on_a_compose_service() {
+    let scene = Scene::new();
+    let host = &scene.registry.host;
+    let config =
+        json!({"Env": ["PATH=/bin"], "Labels": {METADATA: r#"{"remoteEnv":{"FROM":"base"}}"#}});
+    let base = Base::new("base", config).to(host).await;
+    let note = |name: &str| {
+        format!(
+            "#!/bin/sh\nset -e\necho \"{name} $(cat /order 2>/dev/null | wc -l) $_REMOTE_USER $LEVEL\" >>/order\n"
+        )
+    };
+    let needs = json!({format!("{host}/f/common:1"): {"level": "2"}});
+    let specs = [
+        (
+            "f/common",
+            json!({"options": {"level": {"type": "string", "default": "1"}}, "init": true}),
+        ),
+        (
+            "f/tool",
+            json!({"dependsOn": needs, "containerEnv": {"TOOL_HOME": "/opt/tool", "PATH": "$PATH:/opt/tool/bin"}}),
+        ),
+        (
+            "f/late",
+            json!({"installsAfter": [format!("{host}/f/tool")], "capAdd": ["SYS_PTRACE"]}),
+        ),
+        (
+            "f/hook",
+            json!({"dependsOn": {format!("{host}/f/late:1"): {}}, "postCreateCommand": "hook"}),
+        ),
+    ];
+    for (path, spec) in specs {
+        let script = note(path.trim_start_matches("f/"));
+        let mut publish = Publish::new(path, &["1"], spec);
+        publish.script = Some(&script);
+        publish.to(host).await;
+    }
+    let wanted: serde_json::Map<String, serde_json::Value> = ["hook", "late", "tool"]
+        .map(|id| (format!("{host}/f/{id}:1"), json!({})))
+        .into_iter()
+        .collect();
+    scene.write(
+        ".devcontainer/Dockerfile",
+        &format!("FROM {base}\nRUN mkdir /home && mkdir /home/dev && chown dev /home/dev\nENV STAGE=one\nUSER dev\n"),
+    );
+    scene.write(
+        ".devcontainer/compose.yml",
+        "services: {app: {build: {context: .}}}\n",
+    );
+    let on_dockerfile = json!({"build": {"dockerfile": "Dockerfile"}, "features": wanted,
+        "postCreateCommand": "own", "remoteEnv": {"FROM": "config"}});
+    let on_service = json!({"dockerComposeFile": "compose.yml", "service": "app", "workspaceFolder": "/w",
+        "features": wanted, "postCreateCommand": "own", "remoteEnv": {"FROM": "config"}});
+    let mut layers = Vec::new();
+    for config in [on_dockerfile, on_service] {
+        let built = scene.build(&config.to_string()).await.unwrap();
+        let image = scene.pull("1").await;
+        assert_eq!(
+            image.file("order").unwrap(),
+            "common 0 dev 2\ntool 1 dev \nlate 2 dev \nhook 3 dev \n"
+        );
+        assert_eq!(image.env("PATH").unwrap(), "/bin:/opt/tool/bin");
+        assert_eq!(image.env("TOOL_HOME").unwrap(), "/opt/tool");
+        assert_eq!(image.env("STAGE").unwrap(), "one");
+        assert_eq!(image.config["config"]["User"], "dev");
+        assert_eq!(built.platforms[0].remote_user, "dev");
+        let label = json!([
+            {"remoteEnv": {"FROM": "base"}},
+            {"id": format!("{host}/f/common:1"), "init": true},
+            {"id": format!("{host}/f/tool:1")},
+            {"id": format!("{host}/f/late:1"), "capAdd": ["SYS_PTRACE"]},
+            {"id": format!("{host}/f/hook:1"), "postCreateCommand": "hook"},
+            {"postCreateCommand": "own", "remoteEnv": {"FROM": "config"}},
+        ]);
+        assert_eq!(image.label(METADATA), label);
+        layers.push(image.layers);
+    }
+    assert!(layers[0] == layers[1]);
 }
