@@ -1,10 +1,11 @@
 //! What all requests share.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::config::Config;
+use super::jobs::Jobs;
 use super::logs::{self, LogStore};
 use super::metrics::Metrics;
 use super::slots::Slots;
@@ -14,12 +15,16 @@ use crate::features::Store;
 use crate::features::store::UseStore;
 use crate::oci::{Client, Credentials, DockerConfig, Insecure, Keychain, Options};
 use crate::secret::Secret;
+use tokio_util::sync::CancellationToken;
 
 /// How the scratch directories of builds begin.
 pub const SCRATCH_PREFIX: &str = "devcontainer-build-";
 
 /// The folder of Features, below that of temporary files.
 const FEATURES_FOLDER: &str = "devcontainer-builder-features";
+
+/// The folder of jobs, below that of temporary files, unless another is configured.
+const STATE_FOLDER: &str = "devcontainer-builder-state";
 
 /// What all requests share.
 pub struct App {
@@ -37,6 +42,10 @@ pub struct App {
     pub registries: Client,
     /// How many builds run.
     pub slots: Arc<Slots>,
+    /// Builds that nobody waits for.
+    pub jobs: Jobs,
+    /// Canceled when the service is to stop.
+    pub stopping: CancellationToken,
     /// Where scratch directories are made.
     pub temporary: PathBuf,
 }
@@ -48,6 +57,15 @@ pub enum StartApp {
     #[error("make the folder of logs in {folder}")]
     Logs {
         /// The folder of temporary files.
+        folder: String,
+        /// Why.
+        #[source]
+        io: io::Error,
+    },
+    /// The folder of jobs.
+    #[error("open the jobs in {folder}")]
+    Jobs {
+        /// The folder.
         folder: String,
         /// Why.
         #[source]
@@ -86,6 +104,8 @@ impl App {
             metrics: Metrics::new()?,
             logs,
             registries: Client::new(&options)?,
+            jobs: jobs(&config, &temporary)?,
+            stopping: CancellationToken::new(),
             slots: Slots::new(config.max_concurrent_builds),
             temporary,
             config,
@@ -123,6 +143,22 @@ impl App {
             }
         }
     }
+}
+
+fn jobs(config: &Config, temporary: &Path) -> Result<Jobs, StartApp> {
+    let folder = config.state_directory.clone();
+    let folder = folder
+        .unwrap_or_else(|| temporary.join(STATE_FOLDER))
+        .join("jobs");
+    let jobs = Jobs::open(
+        &folder,
+        config.max_queued_jobs,
+        config.max_builds_per_caller,
+    );
+    jobs.map_err(|io| StartApp::Jobs {
+        folder: folder.display().to_string(),
+        io,
+    })
 }
 
 fn buildkit(config: &Config) -> Result<Option<buildkit::Client>, ReadEndpoint> {

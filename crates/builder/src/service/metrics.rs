@@ -43,6 +43,7 @@ pub struct Metrics {
     builds: IntCounterVec,
     durations: HistogramVec,
     running: IntGauge,
+    waiting: IntGauge,
     checks: IntCounterVec,
     deletes: IntCounterVec,
     lookups: IntCounterVec,
@@ -81,6 +82,7 @@ impl Metrics {
             )?,
             durations: HistogramVec::new(opts.buckets(BOUNDS.to_vec()), &["status"])?,
             running: IntGauge::new("devcontainer_builder_builds_running", "Builds that run now")?,
+            waiting: IntGauge::new("devcontainer_builder_jobs_waiting", "Jobs that wait now")?,
             checks: counter(
                 "image_checks_total",
                 "Lookups of images by result",
@@ -100,10 +102,11 @@ impl Metrics {
                 &["found", "absent", "no_metadata", "error"],
             )?,
         };
-        let all: [Box<dyn prometheus::core::Collector>; 6] = [
+        let all: [Box<dyn prometheus::core::Collector>; 7] = [
             Box::new(metrics.builds.clone()),
             Box::new(metrics.durations.clone()),
             Box::new(metrics.running.clone()),
+            Box::new(metrics.waiting.clone()),
             Box::new(metrics.checks.clone()),
             Box::new(metrics.deletes.clone()),
             Box::new(metrics.lookups.clone()),
@@ -123,9 +126,10 @@ impl Metrics {
         }
     }
 
-    /// How many builds run now.
-    pub fn set_running(&self, count: usize) {
-        self.running.set(i64::try_from(count).unwrap_or(i64::MAX));
+    /// How many builds run now, and how many jobs wait.
+    pub fn set_current(&self, running: usize, waiting: usize) {
+        self.running.set(i64::try_from(running).unwrap_or(i64::MAX));
+        self.waiting.set(i64::try_from(waiting).unwrap_or(i64::MAX));
     }
 
     /// An image was looked up.

@@ -6,17 +6,20 @@
 //! | [`app`], [`slots`], [`logs`], [`metrics`] | what requests share |
 //! | [`grammar`], [`schema`] | how texts are written; shapes of JSON, checked and described by one value. Pure |
 //! | [`build`] | from a request to images in a registry |
+//! | [`jobs`], [`auth`] | builds that nobody waits for; who calls |
 //! | [`http`] | routes, handlers, answers |
 //! | [`deletion`] | deleting a tag without the image of others |
 //! | [`telemetry`] | lines of the log |
 //! | [`run`] | start and stop |
 
 pub mod app;
+pub mod auth;
 pub mod build;
 pub mod config;
 pub mod deletion;
 pub mod grammar;
 pub mod http;
+pub mod jobs;
 pub mod logs;
 pub mod metrics;
 pub mod run;

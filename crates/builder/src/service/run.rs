@@ -15,6 +15,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use super::app::{App, SCRATCH_PREFIX, StartApp};
 use super::config::{self, ConfigError};
 use super::http;
+use super::jobs;
 use super::telemetry::JsonLines;
 
 /// Why the service does not start or go on.
@@ -63,17 +64,22 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> Result<(), RunServ
     let mut interrupt = signal(SignalKind::interrupt()).map_err(RunService::Serve)?;
     let port = listener.local_addr().map_err(RunService::Serve)?.port();
     tracing::info!(event = "service.started", port);
+    let (stopping, dispatched) = (app.stopping.clone(), jobs::dispatch(Arc::clone(&app)));
+    let dispatcher = tokio::spawn(dispatched);
     let stop = async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
         tracing::info!(event = "service.stopping");
+        stopping.cancel();
     };
     let served = axum::serve(listener, http::router(app))
         .with_graceful_shutdown(stop)
         .await;
     served.map_err(RunService::Serve)?;
+    // Jobs that run end; those that wait are kept for the next start.
+    _ = dispatcher.await;
     tracing::info!(event = "service.stopped");
     Ok(())
 }

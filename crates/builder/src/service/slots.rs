@@ -3,11 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use tokio::sync::Notify;
+
 /// Slots for builds.
 #[derive(Debug)]
 pub struct Slots {
     limit: Option<usize>,
     used: AtomicUsize,
+    freed: Notify,
 }
 
 /// A slot, free again when it goes out of scope.
@@ -20,6 +23,7 @@ impl Slots {
         Arc::new(Self {
             limit,
             used: AtomicUsize::new(0),
+            freed: Notify::new(),
         })
     }
 
@@ -33,6 +37,11 @@ impl Slots {
         taken.ok().map(|_| Slot(Arc::clone(self)))
     }
 
+    /// Waits until one is free again.
+    pub async fn freed(&self) {
+        self.freed.notified().await;
+    }
+
     /// How many are taken.
     pub fn used(&self) -> usize {
         self.used.load(Ordering::Acquire)
@@ -42,6 +51,7 @@ impl Slots {
 impl Drop for Slot {
     fn drop(&mut self) {
         self.0.used.fetch_sub(1, Ordering::AcqRel);
+        self.0.freed.notify_one();
     }
 }
 

@@ -13,4 +13,5 @@ mod oci_hostile;
 mod reference;
 mod service;
 mod service_builds;
+mod service_jobs;
 mod support;

@@ -153,7 +153,7 @@ async fn checks_15_16_and_24_to_28_requests_that_are_refused() {
 }
 
 /// Files of configurations at these paths.
-fn configurations(paths: &[&'static str]) -> Vec<(&'static str, &'static str)> {
+pub fn configurations(paths: &[&'static str]) -> Vec<(&'static str, &'static str)> {
     paths
         .iter()
         .map(|path| (*path, r#"{"image":"base.example/x"}"#))
@@ -161,14 +161,14 @@ fn configurations(paths: &[&'static str]) -> Vec<(&'static str, &'static str)> {
 }
 
 /// A server of git repositories, and the service that trusts it.
-struct World {
-    root: tempfile::TempDir,
-    git: GitHttps,
-    service: Service,
+pub struct World {
+    pub root: tempfile::TempDir,
+    pub git: GitHttps,
+    pub service: Service,
 }
 
 impl World {
-    async fn start(env: &[(&str, &str)]) -> Self {
+    pub async fn start(env: &[(&str, &str)]) -> Self {
         let root = tempfile::tempdir().unwrap();
         let git = GitHttps::start(root.path(), &[("/private/", "me:t0ken")], "").await;
         let ca = [("GIT_CA_FILE", git.ca_file.to_str().unwrap())];
@@ -176,12 +176,12 @@ impl World {
         Self { root, git, service }
     }
 
-    fn repository(&self, name: &str, files: &[(&str, &str)]) -> GitRepository {
+    pub fn repository(&self, name: &str, files: &[(&str, &str)]) -> GitRepository {
         GitRepository::create(self.root.path(), name, "trunk", files)
     }
 
     /// A dry run with these members besides.
-    fn body(&self, name: &str, more: Value) -> Value {
+    pub fn body(&self, name: &str, more: Value) -> Value {
         let mut body = json!({
             "repository": self.git.url(name),
             "image": { "registry": "reg.example/team" },

@@ -14,18 +14,20 @@ use crate::support::registry::{Auth, PASSWORD, Registry, USER};
 use crate::support::service::{Answer, Service};
 
 /// All that a build needs, and the service.
-struct World {
-    root: tempfile::TempDir,
-    git: GitHttps,
-    registry: Registry,
-    service: Service,
-    buildkit: Arc<BuildKit>,
+pub struct World {
+    pub root: tempfile::TempDir,
+    pub git: GitHttps,
+    pub registry: Registry,
+    pub service: Service,
+    pub buildkit: Arc<BuildKit>,
+    /// The registries that are spoken to in plain HTTP.
+    pub insecure: String,
     base: String,
     _open: Registry,
 }
 
 impl World {
-    async fn start(env: &[(&str, &str)]) -> Self {
+    pub async fn start(env: &[(&str, &str)]) -> Self {
         Self::with(Registry::start(), env).await
     }
 
@@ -51,12 +53,13 @@ impl World {
             registry,
             service,
             buildkit,
+            insecure,
             base,
             _open: open,
         }
     }
 
-    fn repository(&self, name: &str, files: &[(&str, &str)]) -> GitRepository {
+    pub fn repository(&self, name: &str, files: &[(&str, &str)]) -> GitRepository {
         let own: Vec<(&str, String)> = files
             .iter()
             .map(|(path, text)| (*path, text.replace("BASE", &self.base)))
@@ -68,7 +71,7 @@ impl World {
         GitRepository::create(self.root.path(), name, "trunk", &own)
     }
 
-    fn body(&self, name: &str, tag: &str) -> Value {
+    pub fn body(&self, name: &str, tag: &str) -> Value {
         json!({
             "repository": self.git.url(name),
             "image": { "registry": format!("{}/team", self.registry.host), "tag": tag },
@@ -84,8 +87,12 @@ impl World {
     }
 
     async fn exists(&self, name: &str, tag: &str) -> bool {
-        let answer = self
-            .service
+        self.exists_at(&self.service, name, tag).await
+    }
+
+    /// The same, asked of another service.
+    pub async fn exists_at(&self, service: &Service, name: &str, tag: &str) -> bool {
+        let answer = service
             .get(&format!("/image?{}", self.query(name, tag)))
             .await;
         answer.json()["exists"].as_bool().unwrap()

@@ -10,13 +10,14 @@ use coder_devcontainer::project::{Project, ReadProject};
 use coder_devcontainer::repository::folder;
 use coder_devcontainer::workspace::Place;
 use futures_util::FutureExt as _;
+use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::failure::{Failure, Reason};
 use super::names::Prepared;
 use super::progress::Writer;
 use super::request::{BuildRequest, RegistryCredentials};
-use super::{Found, Item};
+use super::{Found, Item, Reporter};
 use crate::buildkit::session::{Login, Logins};
 use crate::buildkit::{BuildError, Cache};
 use crate::features::{self, Contents, Fetcher, Locking, Mirrors};
@@ -41,6 +42,7 @@ pub(super) struct Job<'a> {
     pub(super) prepared: &'a Prepared,
     pub(super) found: &'a Found,
     pub(super) cloned: &'a Cloned,
+    pub(super) reporter: &'a Reporter,
 }
 
 impl Job<'_> {
@@ -48,6 +50,9 @@ impl Job<'_> {
     pub(super) async fn build(&self, item: &mut Item) -> Result<(), Failure> {
         let log = self.app.logs.create(LogKind::Docker);
         let log = log.map_err(|error| Failure::new(Reason::Service, chain(&error)))?;
+        let id = &item.candidate.id;
+        self.reporter
+            .tell(|| json!({ "type": "image.started", "image": id, "logId": log.id.to_string() }));
         let limit = self.app.config.build_timeout;
         let result = tokio::time::timeout(limit, self.build_with(item, &log)).await;
         self.app.logs.close(&log);
@@ -61,6 +66,8 @@ impl Job<'_> {
             Err(Failure::new(Reason::Timeout, message))
         });
         let digest = result.map_err(|failure| failure.in_log(log.id))?;
+        self.reporter
+            .tell(|| json!({ "type": "image.completed", "image": id, "digest": digest }));
         item.log = Some(log.id);
         item.digest = Some(digest);
         Ok(())
@@ -74,7 +81,11 @@ impl Job<'_> {
             ));
         };
         let (events, received) = mpsc::unbounded_channel();
-        let mut writer = Writer::new(Arc::clone(&log.file));
+        let mut writer = Writer::new(
+            Arc::clone(&log.file),
+            self.reporter.clone(),
+            &item.candidate.id,
+        );
         let project = self.read(item, &mut writer)?;
         let wanted = project.features();
         let wanted = wanted.map_err(|error| Failure::new(Reason::Configuration, chain(&error)))?;
@@ -125,7 +136,7 @@ impl Job<'_> {
         let wrong = |message: String| Failure::new(Reason::Configuration, message);
         let path = &item.candidate.path;
         let text = match (self.found.is_fallback, &self.app.config.fallback_image) {
-            (true, Some(image)) => serde_json::json!({ "image": image }).to_string(),
+            (true, Some(image)) => json!({ "image": image }).to_string(),
             _ => {
                 let text = self.found.repository.text(path, MAX_CONFIG_BYTES);
                 text.map_err(|error| wrong(chain(&error)))?

@@ -15,8 +15,10 @@ pub mod image;
 pub mod names;
 mod progress;
 pub mod request;
+pub mod watch;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use coder_devcontainer::discover::{self, Candidate, Discover};
 use coder_devcontainer::repository::Repository;
@@ -108,8 +110,30 @@ struct Found {
     is_fallback: bool,
 }
 
+/// Who is told what happens in a build, if anybody.
+#[derive(Clone, Default)]
+pub struct Reporter(Option<Arc<dyn Fn(Value) + Send + Sync>>);
+
+impl Reporter {
+    /// Tells this function.
+    pub fn to(function: impl Fn(Value) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(function)))
+    }
+
+    /// Tells of something. It is put together only if somebody listens.
+    pub fn tell(&self, event: impl FnOnce() -> Value) {
+        if let Some(function) = &self.0 {
+            function(event());
+        }
+    }
+}
+
 /// Does all of it. The caller holds a slot.
-pub async fn run(app: &App, request: &BuildRequest) -> Result<Outcome, Failure> {
+pub async fn run(
+    app: &App,
+    request: &BuildRequest,
+    reporter: &Reporter,
+) -> Result<Outcome, Failure> {
     let prepared = prepare(&app.config, request);
     let prepared = prepared.map_err(|error| Failure::new(Reason::Request, chain(&error)))?;
     if !request.dry_run && app.buildkit.is_none() {
@@ -124,6 +148,14 @@ pub async fn run(app: &App, request: &BuildRequest) -> Result<Outcome, Failure> 
         .tempdir_in(&app.temporary);
     let scratch = scratch.map_err(|error| service(&error))?;
     let (cloned, clone_log) = clone(app, request, &prepared, scratch.path()).await?;
+    reporter.tell(|| {
+        json!({
+            "type": "clone.completed",
+            "commit": cloned.commit,
+            "branch": cloned.branch,
+            "logId": clone_log.to_string(),
+        })
+    });
     let repository = Repository::open(&scratch.path().join("clone"));
     let repository = repository.map_err(|error| service(&error))?;
     let found = find(app, request, repository).map_err(|failure| failure.in_log(clone_log))?;
@@ -150,6 +182,7 @@ pub async fn run(app: &App, request: &BuildRequest) -> Result<Outcome, Failure> 
             prepared: &prepared,
             found: &found,
             cloned: &cloned,
+            reporter,
         };
         build_all(&job, &mut items).await?;
     }

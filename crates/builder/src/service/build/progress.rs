@@ -5,20 +5,27 @@ use std::fs::File;
 use std::io::Write as _;
 use std::sync::Arc;
 
+use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use super::Reporter;
 use crate::buildkit::Event;
 
 /// Writes events as lines: steps are numbered in the order in which they are first heard of.
 pub(super) struct Writer {
     log: Arc<File>,
+    reporter: Reporter,
+    image: String,
     numbers: HashMap<String, usize>,
 }
 
 impl Writer {
-    pub(super) fn new(log: Arc<File>) -> Self {
+    /// Lines in this log, and events of the image with this id.
+    pub(super) fn new(log: Arc<File>, reporter: Reporter, image: &str) -> Self {
         Self {
             log,
+            reporter,
+            image: image.to_owned(),
             numbers: HashMap::new(),
         }
     }
@@ -33,6 +40,7 @@ impl Writer {
         while let Some(event) = events.recv().await {
             let text = self.text(&event);
             self.line(&text);
+            self.reporter.tell(|| self.told(&event));
         }
     }
 
@@ -48,6 +56,40 @@ impl Writer {
             Event::Failed { step, error, .. } => format!("#{} ERROR: {error}", self.number(step)),
             Event::Log { step, line } => format!("#{} {line}", self.number(step)),
             Event::Warning(text) => format!("warning: {text}"),
+        }
+    }
+
+    /// As listeners get it.
+    fn told(&self, event: &Event) -> Value {
+        let image = &self.image;
+        match event {
+            Event::Started { step, name } => {
+                json!({ "type": "step.started", "image": image, "step": step, "name": name })
+            }
+            Event::Completed {
+                step,
+                name,
+                cached,
+                took,
+            } => json!({
+                "type": "step.completed",
+                "image": image,
+                "step": step,
+                "name": name,
+                "cached": cached,
+                "seconds": took.as_secs_f64(),
+            }),
+            Event::Failed { step, name, error } => json!({
+                "type": "step.failed",
+                "image": image,
+                "step": step,
+                "name": name,
+                "error": error,
+            }),
+            Event::Log { step, line } => {
+                json!({ "type": "log", "image": image, "step": step, "line": line })
+            }
+            Event::Warning(text) => json!({ "type": "warning", "image": image, "text": text }),
         }
     }
 

@@ -108,6 +108,15 @@ fields! {
         "Builds at the same time; 0 for any number";
     LogRetention: Kind::Positive, Some("command-log-retention"), ["COMMAND_LOG_RETENTION"], Some("logs.retention"),
         "Logs of each kind that are kept";
+    StateDirectory: Kind::Text, Some("state-directory"), ["STATE_DIRECTORY"], Some("jobs.stateDirectory"),
+        "Directory that keeps jobs over restarts; below that of temporary files by default";
+    MaxQueuedJobs: Kind::Positive, Some("max-queued-jobs"), ["MAX_QUEUED_JOBS"], Some("jobs.maxQueued"),
+        "Jobs that may wait";
+    MaxBuildsPerCaller: Kind::Whole, Some("max-builds-per-caller"), ["MAX_BUILDS_PER_CALLER"],
+        Some("jobs.maxRunningPerCaller"),
+        "Jobs of one caller that run at the same time; 0 for any number";
+    AuthTokens: Kind::Text, Some("auth-tokens-path"), ["AUTH_TOKENS_PATH"], None,
+        "File with the bearer tokens of callers, in place of the settings' auth.tokens; without any, everybody may call";
     ServiceName: Kind::Text, Some("service-name"), ["SERVICE_NAME"], Some("observability.serviceName"),
         "Name of the service in its log";
     Environment: Kind::Text, Some("environment"), ["DEPLOYMENT_ENVIRONMENT"], Some("observability.environment"),

@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use self::entries::{Rule, read_all, read_credential, read_rule};
 use self::fields::Id;
 use self::values::{Values, lookup};
+use super::auth::{TokenEntry, read_token};
 use super::grammar::{PLATFORM, RefuseCache, check_cache};
 use crate::git::credentials::{HostCredential, HostKeyPolicy};
 
@@ -67,6 +68,14 @@ pub struct Config {
     pub max_concurrent_builds: Option<usize>,
     /// Logs of each kind that are kept.
     pub log_retention: usize,
+    /// Where jobs are kept.
+    pub state_directory: Option<PathBuf>,
+    /// Jobs that may wait.
+    pub max_queued_jobs: usize,
+    /// Jobs of one caller that run at once; `None` for any number.
+    pub max_builds_per_caller: Option<usize>,
+    /// Who may call; everybody if there is nobody.
+    pub tokens: Vec<TokenEntry>,
     /// The service's name in its log.
     pub service_name: String,
     /// The environment's name in the log.
@@ -144,6 +153,9 @@ pub enum ConfigError {
     /// A cache.
     #[error(transparent)]
     Cache(#[from] RefuseCache),
+    /// A token.
+    #[error("auth tokens: {0}")]
+    Token(String),
     /// A platform.
     #[error("--build-platforms: `{0}` is no platform; write os/arch or os/arch/variant")]
     Platform(String),
@@ -188,6 +200,13 @@ pub fn load(
     warnings.extend(skipped);
     let (registry_rules, skipped) = read_all(&rules, "registry mapping", read_rule);
     warnings.extend(skipped);
+    let tokens = list(Id::AuthTokens, "auth.tokens")?;
+    let (all, skipped) = read_all(&tokens, "token", read_token);
+    // With no token that can be used, everybody could call, which is the opposite of what is wanted.
+    if let Some(wrong) = skipped.first() {
+        return Err(ConfigError::Token(wrong.clone()));
+    }
+    let tokens = all;
     let docker_config = values.text(Id::DockerConfig).map(PathBuf::from);
     let home = || PathBuf::from(env("HOME").unwrap_or_else(|| "/".to_owned()));
     let docker_config = docker_config
@@ -226,6 +245,10 @@ pub fn load(
         build_timeout: seconds(Id::BuildTimeout, 3600),
         max_concurrent_builds: Some(count(Id::MaxConcurrentBuilds, 4)).filter(|count| *count > 0),
         log_retention: count(Id::LogRetention, 10),
+        state_directory: path(Id::StateDirectory),
+        max_queued_jobs: count(Id::MaxQueuedJobs, 1000),
+        max_builds_per_caller: Some(count(Id::MaxBuildsPerCaller, 0)).filter(|count| *count > 0),
+        tokens,
         service_name: text(Id::ServiceName, "devcontainer-builder"),
         environment: text(Id::Environment, "development"),
         registry_auth: registry_auth(&docker_config),

@@ -47,6 +47,13 @@ impl ApiError {
         Self::new(StatusCode::BAD_GATEWAY, chain(error))
     }
 
+    /// The body of the answer.
+    pub fn body(&self) -> Value {
+        let mut body = self.more.clone();
+        body.insert("error".to_owned(), self.message.clone().into());
+        Value::Object(body)
+    }
+
     /// With one more member.
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.more.insert(name.to_owned(), value.into());
@@ -68,9 +75,7 @@ pub fn chain(error: &dyn Error) -> String {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut body = self.more;
-        body.insert("error".to_owned(), self.message.into());
-        let mut response = (self.status, Json(Value::Object(body))).into_response();
+        let mut response = (self.status, Json(self.body())).into_response();
         if let Some(seconds) = self.retry_after {
             response
                 .headers_mut()

@@ -12,6 +12,7 @@ pub mod builds;
 pub mod devcontainers;
 pub mod error;
 pub mod images;
+pub mod jobs;
 pub mod openapi;
 pub mod plain;
 pub mod query;
@@ -23,10 +24,11 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
-use axum::middleware::{Next, from_fn};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 
 use super::app::App;
+use super::auth;
 use error::ApiError;
 
 /// The largest body of a request.
@@ -41,6 +43,7 @@ pub fn router(app: Arc<App>) -> Router {
     router
         .fallback(async || ApiError::no_route())
         .method_not_allowed_fallback(async || ApiError::no_route())
+        .layer(from_fn_with_state(Arc::clone(&app), auth::check))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(from_fn(log_request))
         .with_state(app)

@@ -71,6 +71,8 @@ fn response(status: u16, answer: &Answer) -> Value {
         200 | 202 => "Success",
         204 => "Gone",
         400 => "The request cannot be served as it is",
+        401 => "A valid bearer token is needed",
+        409 => "The key was used for another request",
         404 => "There is none",
         422 => "The image says nothing about how it is run",
         429 => "Too much at once; come again",

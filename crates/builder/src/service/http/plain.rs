@@ -76,7 +76,8 @@ pub async fn config(State(app): Shared) -> Json<Value> {
 
 /// `GET /metrics`
 pub async fn metrics(State(app): Shared) -> Result<Response, ApiError> {
-    app.metrics.set_running(app.slots.used());
+    app.metrics
+        .set_current(app.slots.used(), app.jobs.waiting());
     let text = app.metrics.text();
     let text =
         text.map_err(|error| ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, chain(&error)))?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::routing::{MethodRouter, delete, get, post};
 
-use super::{builds, devcontainers, images, plain, shapes};
+use super::{builds, devcontainers, images, jobs, plain, shapes};
 use crate::service::app::App;
 use crate::service::schema::Schema;
 
@@ -87,6 +87,7 @@ fn plain_get(
 pub fn all() -> Vec<Route> {
     let mut all = about_the_service();
     all.extend(about_images());
+    all.extend(about_jobs());
     all
 }
 
@@ -224,4 +225,56 @@ fn about_images() -> Vec<Route> {
         delete_image,
         devcontainer,
     ]
+}
+
+fn about_jobs() -> Vec<Route> {
+    let job = || Answer::Json(shapes::job());
+    let create = Route {
+        method: "post",
+        body: Some(shapes::build_body()),
+        answers: vec![
+            (202, job()),
+            (200, job()),
+            (400, Answer::Json(shapes::error())),
+            (409, Answer::Json(shapes::error())),
+            (429, Answer::Later(shapes::error())),
+        ],
+        ..plain_get(
+            "/jobs",
+            "Jobs",
+            "Build without waiting for it",
+            job(),
+            post(jobs::job_create),
+        )
+    };
+    let list = plain_get(
+        "/jobs",
+        "Jobs",
+        "The caller's jobs",
+        Answer::Json(shapes::jobs()),
+        get(jobs::job_list),
+    );
+    let mut read = plain_get("/jobs/{id}", "Jobs", "A job", job(), get(jobs::job_read));
+    let mut cancel = Route {
+        method: "delete",
+        answers: vec![(202, job())],
+        ..plain_get(
+            "/jobs/{id}",
+            "Jobs",
+            "Cancel a job",
+            job(),
+            delete(jobs::job_cancel),
+        )
+    };
+    let mut events = plain_get(
+        "/jobs/{id}/events",
+        "Jobs",
+        "What happens in a job, until it is over",
+        Answer::Text("text/event-stream"),
+        get(jobs::job_events),
+    );
+    for route in [&mut read, &mut cancel, &mut events] {
+        route.answers.extend(failures(&[404]));
+    }
+    vec![create, list, read, cancel, events]
 }

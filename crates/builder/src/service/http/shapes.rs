@@ -177,6 +177,34 @@ pub fn build_error() -> Schema {
     ])
 }
 
+/// A job.
+pub fn job() -> Schema {
+    let text = || or_null(Schema::Text);
+    Schema::Object(vec![
+        must("id", Schema::Text, "Id"),
+        must(
+            "state",
+            Schema::OneOf(&["queued", "running", "succeeded", "failed", "canceled"]),
+            "",
+        ),
+        must("createdAt", Schema::Text, "When it was submitted"),
+        must("startedAt", text(), "When it began"),
+        must("endedAt", text(), "When it ended"),
+        must("attempts", Schema::Whole, "How often it began"),
+        must(
+            "result",
+            or_null(build_answer()),
+            "What POST /build would have answered",
+        ),
+        must("error", or_null(build_error()), "What went wrong"),
+    ])
+}
+
+/// The answer of `GET /jobs`.
+pub fn jobs() -> Schema {
+    Schema::Object(vec![must("jobs", list(job()), "The newest first")])
+}
+
 /// The state of the service.
 pub fn health() -> Schema {
     Schema::Object(vec![
