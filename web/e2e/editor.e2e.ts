@@ -321,7 +321,7 @@ describe.each(languages)("in %s", (language, t) => {
     await page.locator(".problems").getByText("Unsupported argument").waitFor(IMPORT);
     expect(new URL(page.url()).pathname).not.toBe(before);
     await page.locator(".cm-problem").getByText("nonsense").waitFor();
-    await browser.examine("edit-failed", { at: ".problems" });
+    await browser.examine("edit-failed", { at: ".edit-output" });
     await link("README.md").click();
     await page.locator(".cm-problem").waitFor({ state: "detached" });
     await link(t.editor.import.place("main.tf", 17)).click();

@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Info } from "lucide-react";
+import { ChartGantt, Info } from "lucide-react";
 import { useAgentLog, useBuildLog } from "@/api/logs";
 import { buildsQuery } from "@/api/queries";
 import type { Workspace, WorkspaceAgent } from "@/api/types";
@@ -11,6 +11,8 @@ import { agentsOf } from "@/lib/status";
 import { workspaceRoute } from "@/routes/workspaces";
 import { LogView } from "@/ui/log/LogView";
 import { Note } from "@/ui/Notes";
+import { Tip } from "@/ui/Tip";
+import "@/ui/button.css";
 
 interface SourceProps {
   workspace: Workspace;
@@ -72,14 +74,17 @@ function BuildLog({ workspace, id, build }: { workspace: Workspace; id: string; 
         <>
           <Source workspace={workspace} build={build} agent={undefined} />
           {workspace.latest_build.status !== "deleted" && (
-            <Link
-              className="log-timings small"
-              to="/@{$owner}/$workspace"
-              params={params}
-              search={{ panel: "builds", build }}
-            >
-              {t.workspacePage.builds.timings}
-            </Link>
+            <Tip text={t.workspacePage.builds.timings}>
+              <Link
+                className="button button-quiet button-icon"
+                aria-label={t.workspacePage.builds.timings}
+                to="/@{$owner}/$workspace"
+                params={params}
+                search={{ panel: "builds", build }}
+              >
+                <ChartGantt size={16} aria-hidden />
+              </Link>
+            </Tip>
           )}
         </>
       }
