@@ -306,7 +306,13 @@ describe.each(languages)("in %s", (language, t) => {
       .click();
     await page().waitForURL(`**/@owner/${workspace}?panel=log&build=1`);
     await open("/admin/audit", words.pages.audit);
-    await page().locator(".entry-toggle").nth(2).click();
+    // One of them is opened that says what has changed.
+    for (const toggle of await page().locator(".entry-toggle").all()) {
+      await toggle.click();
+      if ((await page().locator(".diff-new").count()) > 0) break;
+      await toggle.click();
+    }
+    await page().locator(".diff-new").first().waitFor();
     await browser.examine("audit");
     await page().getByLabel(words.audit.type, { exact: true }).selectOption("workspace");
     await page().waitForURL("**filter=resource_type%3Aworkspace");
