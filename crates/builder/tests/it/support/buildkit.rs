@@ -15,7 +15,7 @@ pub struct BuildKit {
     /// `unix:///…`
     pub unix: String,
     child: Child,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
 static SHARED: Mutex<Weak<BuildKit>> = Mutex::new(Weak::new());
@@ -64,7 +64,7 @@ impl BuildKit {
             tcp: format!("tcp://127.0.0.1:{port}"),
             unix: format!("unix://{}", path("buildkitd.sock").display()),
             child,
-            _dir: dir,
+            dir,
         }
     }
 
@@ -75,13 +75,44 @@ impl BuildKit {
 
 impl Drop for BuildKit {
     fn drop(&mut self) {
+        let started = descendants(self.child.id());
         // After the first signal it waits for clients, which are us.
         let signal = format!("kill -TERM {}", self.child.id());
         while let Ok(None) = self.child.try_wait() {
             let _ = as_root("sh").args(["-c", &signal]).status();
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
+        // Steps of a build that nobody waited for, and what was mounted for them.
+        for pid in started {
+            let kill = format!("kill -KILL {pid} 2>/dev/null");
+            let _ = as_root("sh").args(["-c", &kill]).status();
+        }
+        let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
+        let places = mounts.lines().filter_map(|line| line.split(' ').nth(1));
+        let own = |place: &&str| std::path::Path::new(place).starts_with(self.dir.path());
+        for place in places.filter(own).collect::<Vec<_>>().into_iter().rev() {
+            let _ = as_root("umount").args(["--lazy", place]).status();
+        }
     }
+}
+
+/// The programs that a program has started, and those that they have.
+fn descendants(pid: u32) -> Vec<u32> {
+    let tasks = format!("/proc/{pid}/task");
+    let tasks = std::fs::read_dir(tasks).into_iter().flatten().flatten();
+    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    let children: Vec<u32> = lists
+        .flat_map(|list| {
+            list.split_whitespace()
+                .filter_map(|one| one.parse().ok())
+                .collect::<Vec<u32>>()
+        })
+        .collect();
+    let below = children
+        .iter()
+        .flat_map(|child| descendants(*child))
+        .collect::<Vec<u32>>();
+    children.into_iter().chain(below).collect()
 }
 
 /// A program that is run as root.
