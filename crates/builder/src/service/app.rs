@@ -1,9 +1,12 @@
 //! What all requests share.
 
+use std::fs::{self, File, TryLockError};
 use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::build::history::History;
 use super::config::Config;
 use super::jobs::Jobs;
 use super::logs::{self, LogStore};
@@ -23,7 +26,7 @@ pub const SCRATCH_PREFIX: &str = "devcontainer-build-";
 /// The folder of Features, below that of temporary files.
 const FEATURES_FOLDER: &str = "devcontainer-builder-features";
 
-/// The folder of jobs, below that of temporary files, unless another is configured.
+/// The folder of jobs and earlier builds, below that of temporary files, unless another is configured.
 const STATE_FOLDER: &str = "devcontainer-builder-state";
 
 /// What all requests share.
@@ -44,6 +47,10 @@ pub struct App {
     pub slots: Arc<Slots>,
     /// Builds that nobody waits for.
     pub jobs: Jobs,
+    /// What was built before.
+    pub history: History,
+    /// Held as long as this process lives.
+    _lock: File,
     /// Canceled when the service is to stop.
     pub stopping: CancellationToken,
     /// Where scratch directories are made.
@@ -62,14 +69,22 @@ pub enum StartApp {
         #[source]
         io: io::Error,
     },
-    /// The folder of jobs.
-    #[error("open the jobs in {folder}")]
-    Jobs {
+    /// The folder of jobs, or that of earlier builds.
+    #[error("open the state in {folder}")]
+    State {
         /// The folder.
         folder: String,
         /// Why.
         #[source]
         io: io::Error,
+    },
+    /// Two processes would go on with the same jobs.
+    #[error(
+        "another process uses the state in {folder}; give each its own --state-directory (STATE_DIRECTORY)"
+    )]
+    Locked {
+        /// The folder.
+        folder: String,
     },
     /// Where BuildKit is.
     #[error(transparent)]
@@ -88,6 +103,7 @@ pub enum StartApp {
 impl App {
     /// Makes it. Scratch directories and logs are in `temporary`.
     pub fn new(config: Config, temporary: PathBuf) -> Result<Self, StartApp> {
+        let lock = lock(&config, &temporary)?;
         let folder = temporary.join(logs::FOLDER);
         let logs = LogStore::open(&folder, config.log_retention);
         let logs = logs.map_err(|io| StartApp::Logs {
@@ -105,7 +121,9 @@ impl App {
             logs,
             registries: Client::new(&options)?,
             jobs: jobs(&config, &temporary)?,
+            history: history(&config, &temporary)?,
             stopping: CancellationToken::new(),
+            _lock: lock,
             slots: Slots::new(config.max_concurrent_builds),
             temporary,
             config,
@@ -145,20 +163,52 @@ impl App {
     }
 }
 
-fn jobs(config: &Config, temporary: &Path) -> Result<Jobs, StartApp> {
+fn state(config: &Config, temporary: &Path, name: &str) -> PathBuf {
     let folder = config.state_directory.clone();
-    let folder = folder
+    folder
         .unwrap_or_else(|| temporary.join(STATE_FOLDER))
-        .join("jobs");
+        .join(name)
+}
+
+/// Makes sure that no other process has this state.
+fn lock(config: &Config, temporary: &Path) -> Result<File, StartApp> {
+    let folder = state(config, temporary, "");
+    let failed = |io| no_state(&folder, io);
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder)
+        .map_err(failed)?;
+    let file = File::create(folder.join("lock")).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StartApp::Locked {
+            folder: folder.display().to_string(),
+        }),
+        Err(TryLockError::Error(io)) => Err(failed(io)),
+    }
+}
+
+fn no_state(folder: &Path, io: io::Error) -> StartApp {
+    StartApp::State {
+        folder: folder.display().to_string(),
+        io,
+    }
+}
+
+fn history(config: &Config, temporary: &Path) -> Result<History, StartApp> {
+    let folder = state(config, temporary, "history");
+    History::open(&folder).map_err(|io| no_state(&folder, io))
+}
+
+fn jobs(config: &Config, temporary: &Path) -> Result<Jobs, StartApp> {
+    let folder = state(config, temporary, "jobs");
     let jobs = Jobs::open(
         &folder,
         config.max_queued_jobs,
         config.max_builds_per_caller,
     );
-    jobs.map_err(|io| StartApp::Jobs {
-        folder: folder.display().to_string(),
-        io,
-    })
+    jobs.map_err(|io| no_state(&folder, io))
 }
 
 fn buildkit(config: &Config) -> Result<Option<buildkit::Client>, ReadEndpoint> {

@@ -55,9 +55,10 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> Result<(), RunServ
         tracing::warn!(event = "config.entry.skipped", message = warning);
     }
     let temporary = std::env::temp_dir();
-    remove_left_over(&temporary);
     let port = config.port;
     let app = Arc::new(App::new(config, temporary)?);
+    // Only now is it sure that no other process with the same state is at work there.
+    remove_left_over(&app.temporary);
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).await;
     let listener = listener.map_err(|io| RunService::Listen { port, io })?;
     let mut terminate = signal(SignalKind::terminate()).map_err(RunService::Serve)?;

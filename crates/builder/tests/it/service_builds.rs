@@ -421,3 +421,45 @@ async fn check_51_a_killed_service_leaves_nothing_behind_and_a_caller_that_leave
     let again = Service::start_in(&world.service.temporary, &[]).await;
     assert_eq!(again.scratch(), Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn the_second_build_of_a_commit_is_a_copy_if_that_is_wanted_and_a_dry_run_says_why_not() {
+    let world = World::start(&[("REUSE_BUILDS_SECONDS", "600")]).await;
+    world.repository("r.git", &files());
+    let rebuild = async || {
+        let mut dry = world.body("r.git", "t");
+        dry["dryRun"] = json!(true);
+        world.service.build(dry).await.json()["images"][0]["rebuild"].clone()
+    };
+    let first = rebuild().await;
+    assert_eq!(first["needed"], true);
+    assert!(
+        first["reasons"][0]
+            .as_str()
+            .unwrap()
+            .contains("no earlier build"),
+        "{first}"
+    );
+    let one = world.build("r.git", "one").await.json();
+    assert_eq!(rebuild().await, json!({ "needed": false, "reasons": [] }));
+    let two = world.build("r.git", "two").await.json();
+    assert_eq!(one["digest"], two["digest"]);
+    let log = async |answer: &Value| {
+        let id = answer["imageBuildLogId"].as_str().unwrap();
+        world.service.get(&format!("/logs/{id}")).await.body
+    };
+    let copied = "the same as the tag one";
+    assert!(!log(&one).await.contains(copied));
+    let text = log(&two).await;
+    assert!(text.contains(copied) && !text.contains("DONE"), "{text}");
+    assert_eq!(world.describe("r", "two").await.status, 200);
+    // Not from what is gone, and not against the caller's wish.
+    world.delete("r", "one").await;
+    world.delete("r", "two").await;
+    let three = world.build("r.git", "three").await.json();
+    assert!(!log(&three).await.contains("the same as"));
+    let mut fresh = world.body("r.git", "four");
+    fresh["buildOptions"] = json!({ "noCache": true });
+    let fresh = world.service.build(fresh).await.json();
+    assert!(!log(&fresh).await.contains("the same as"));
+}

@@ -106,6 +106,18 @@ async fn a_key_begins_one_job_also_after_a_restart() {
     assert_eq!(after.json()["state"], "succeeded");
 }
 
+#[tokio::test]
+async fn two_processes_do_not_share_a_state() {
+    let service = Service::start(&[]).await;
+    let second = crate::support::service::command(&[])
+        .env("TMPDIR", &service.temporary)
+        .output()
+        .unwrap();
+    assert_eq!(second.status.code(), Some(1));
+    let text = String::from_utf8(second.stderr).unwrap();
+    assert!(text.contains("another process uses the state"), "{text}");
+}
+
 /// Two callers with tokens.
 fn tokens(dir: &Path) -> String {
     let file = dir.join("tokens.json");

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use chrono::Utc;
 use coder_devcontainer::config::Compat;
 use coder_devcontainer::feature::control::Control;
 use coder_devcontainer::feature::lockfile::{self, Lockfile};
@@ -14,6 +15,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::failure::{Failure, Reason};
+use super::history::{self, Inputs, Past};
 use super::names::Prepared;
 use super::progress::Writer;
 use super::request::{BuildRequest, RegistryCredentials};
@@ -23,7 +25,8 @@ use crate::buildkit::{BuildError, Cache};
 use crate::features::{self, Contents, Fetcher, Locking, Mirrors};
 use crate::git::clone::Cloned;
 use crate::image::{self, FeatureFiles};
-use crate::oci::Credentials;
+use crate::oci::manifest::OCI_MANIFEST;
+use crate::oci::{Credentials, Location};
 use crate::secret::Secret;
 use crate::service::app::App;
 use crate::service::http::error::chain;
@@ -68,9 +71,96 @@ impl Job<'_> {
         let digest = result.map_err(|failure| failure.in_log(log.id))?;
         self.reporter
             .tell(|| json!({ "type": "image.completed", "image": id, "digest": digest }));
+        self.remember(item, &digest);
         item.log = Some(log.id);
         item.digest = Some(digest);
         Ok(())
+    }
+
+    /// Why it would be built again.
+    pub(super) fn reasons(&self, item: &Item) -> Vec<String> {
+        history::reasons(&self.app.history.of(&self.key(item)), &self.inputs(item))
+    }
+
+    /// The image in the history: repositories are the same however they are reached.
+    fn key(&self, item: &Item) -> String {
+        let path = self.prepared.url.path.trim_end_matches('/');
+        let path = path.strip_suffix(".git").unwrap_or(path);
+        format!(
+            "{}/{path} {}/{}",
+            self.prepared.url.host, item.registry, item.name
+        )
+    }
+
+    fn inputs(&self, item: &Item) -> Inputs {
+        let fallback = &self.app.config.fallback_image;
+        Inputs {
+            commit: self.cloned.commit.clone(),
+            config_path: item.candidate.path.clone(),
+            platforms: self.platforms(),
+            fallback_image: fallback.clone().filter(|_| self.found.is_fallback),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
+    fn platforms(&self) -> Vec<String> {
+        match self.request.platforms.is_empty() {
+            true => self.app.config.platforms.clone(),
+            false => self.request.platforms.clone(),
+        }
+    }
+
+    /// Gives an earlier build of the same another tag, if that is wanted and it is still there.
+    async fn reuse(&self, item: &Item, writer: &mut Writer) -> Option<String> {
+        let max_age = self.app.config.reuse?;
+        if self.request.no_cache.unwrap_or(self.app.config.no_cache) {
+            return None;
+        }
+        let location = Location::read(&item.registry, &item.name, self.app.registries.insecure());
+        let location = location.ok()?;
+        let own = self.request.registry_credentials.clone();
+        let own = own.filter(|own| is_for(own, &location.host));
+        let keychain = self
+            .app
+            .keychain(own.map(|own| (own.username, own.password)))
+            .await;
+        let repository = self.app.registries.repository(location, keychain);
+        let (past, inputs) = (self.app.history.of(&self.key(item)), self.inputs(item));
+        for past in history::reusable(&past, &inputs, Utc::now().timestamp(), max_age) {
+            let Ok(found) = repository.manifest(&past.tag).await else {
+                continue;
+            };
+            if found.digest.to_string() != past.digest {
+                continue;
+            }
+            let media_type = found.media_type.as_deref().unwrap_or(OCI_MANIFEST);
+            match repository
+                .push_manifest(&item.tag, media_type, found.body)
+                .await
+            {
+                Ok(digest) => {
+                    writer.line(&format!(
+                        "the same as the tag {}, which was built before",
+                        past.tag
+                    ));
+                    return Some(digest.to_string());
+                }
+                Err(error) => writer.line(&format!("warning: {}", chain(&error))),
+            }
+        }
+        None
+    }
+
+    fn remember(&self, item: &Item, digest: &str) {
+        let past = Past {
+            inputs: self.inputs(item),
+            tag: item.tag.clone(),
+            digest: digest.to_owned(),
+            at: Utc::now().timestamp(),
+        };
+        if let Err(error) = self.app.history.add(&self.key(item), past) {
+            tracing::warn!(event = "build.not_remembered", error.message = %error);
+        }
     }
 
     async fn build_with(&self, item: &Item, log: &OpenLog) -> Result<String, Failure> {
@@ -86,6 +176,9 @@ impl Job<'_> {
             self.reporter.clone(),
             &item.candidate.id,
         );
+        if let Some(digest) = self.reuse(item, &mut writer).await {
+            return Ok(digest);
+        }
         let project = self.read(item, &mut writer)?;
         let wanted = project.features();
         let wanted = wanted.map_err(|error| Failure::new(Reason::Configuration, chain(&error)))?;
@@ -98,10 +191,6 @@ impl Job<'_> {
         };
         let (request, config) = (self.request, &self.app.config);
         let host = item.registry.split('/').next().unwrap_or_default();
-        let platforms = match request.platforms.is_empty() {
-            true => config.platforms.clone(),
-            false => request.platforms.clone(),
-        };
         let build = image::BuildRequest {
             repository: &self.found.repository,
             project: &project,
@@ -112,7 +201,7 @@ impl Job<'_> {
             compose_env: &BTreeMap::new(),
             names: vec![item.image()],
             insecure: self.app.registries.insecure().allows(host),
-            platforms,
+            platforms: self.platforms(),
             no_cache: request.no_cache.unwrap_or(config.no_cache),
             cache_from: caches(&request.cache_from, &config.cache_from)?,
             cache_to: caches(&request.cache_to, &config.cache_to)?,

@@ -5,12 +5,14 @@
 //! | [`request`] | the body of a request, typed |
 //! | [`names`] | what is known before anything is done. Pure |
 //! | [`image`] | one image: Features, build, push |
+//! | [`history`] | what was built before: why again, and whether it is the same |
 //! | [`failure`] | what went wrong, for callers |
 //!
 //! INVARIANT: the scratch directory of a build, with its clone and credentials, goes when the build ends, however it
 //! ends.
 
 pub mod failure;
+pub mod history;
 pub mod image;
 pub mod names;
 mod progress;
@@ -48,6 +50,8 @@ pub struct Item {
     pub digest: Option<String>,
     /// The log of its build.
     pub log: Option<LogId>,
+    /// In a dry run, why it would be built again.
+    pub reasons: Option<Vec<String>>,
 }
 
 impl Item {
@@ -91,6 +95,9 @@ impl Outcome {
             let mut value = item.to_json();
             value["id"] = json!(item.candidate.id);
             value["configPath"] = json!(item.candidate.path);
+            if let Some(reasons) = &item.reasons {
+                value["rebuild"] = json!({ "needed": !reasons.is_empty(), "reasons": reasons });
+            }
             value
         });
         let mut value = self.items.first().map(Item::to_json).unwrap_or_default();
@@ -172,19 +179,23 @@ pub async fn run(
             tag: tag.clone(),
             digest: None,
             log: None,
+            reasons: None,
             candidate: candidate.clone(),
         })
         .collect();
-    if !request.dry_run {
-        let job = image::Job {
-            app,
-            request,
-            prepared: &prepared,
-            found: &found,
-            cloned: &cloned,
-            reporter,
-        };
-        build_all(&job, &mut items).await?;
+    let job = image::Job {
+        app,
+        request,
+        prepared: &prepared,
+        found: &found,
+        cloned: &cloned,
+        reporter,
+    };
+    match request.dry_run {
+        true => items
+            .iter_mut()
+            .for_each(|item| item.reasons = Some(job.reasons(item))),
+        false => build_all(&job, &mut items).await?,
     }
     Ok(Outcome {
         items,

@@ -106,6 +106,8 @@ fields! {
     MaxConcurrentBuilds: Kind::Whole, Some("max-concurrent-builds"), ["MAX_CONCURRENT_BUILDS"],
         Some("build.maxConcurrent"),
         "Builds at the same time; 0 for any number";
+    ReuseSeconds: Kind::Whole, Some("reuse-builds-for"), ["REUSE_BUILDS_SECONDS"], Some("build.reuseSeconds"),
+        "Seconds during which a second build of a commit is a copy of the first; 0 for never";
     LogRetention: Kind::Positive, Some("command-log-retention"), ["COMMAND_LOG_RETENTION"], Some("logs.retention"),
         "Logs of each kind that are kept";
     StateDirectory: Kind::Text, Some("state-directory"), ["STATE_DIRECTORY"], Some("jobs.stateDirectory"),

@@ -66,6 +66,8 @@ pub struct Config {
     pub build_timeout: Duration,
     /// Builds at once; `None` for any number.
     pub max_concurrent_builds: Option<usize>,
+    /// How long a build is used again for the same commit; `None` for never.
+    pub reuse: Option<Duration>,
     /// Logs of each kind that are kept.
     pub log_retention: usize,
     /// Where jobs are kept.
@@ -244,6 +246,7 @@ pub fn load(
         clone_timeout: seconds(Id::CloneTimeout, 600),
         build_timeout: seconds(Id::BuildTimeout, 3600),
         max_concurrent_builds: Some(count(Id::MaxConcurrentBuilds, 4)).filter(|count| *count > 0),
+        reuse: Some(seconds(Id::ReuseSeconds, 0)).filter(|age| !age.is_zero()),
         log_retention: count(Id::LogRetention, 10),
         state_directory: path(Id::StateDirectory),
         max_queued_jobs: count(Id::MaxQueuedJobs, 1000),

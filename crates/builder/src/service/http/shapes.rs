@@ -122,8 +122,21 @@ pub fn build_answer() -> Schema {
             "Digest of the pushed manifest; absent in a dry run",
         )
     };
+    let rebuild = Schema::Object(vec![
+        must(
+            "needed",
+            Schema::Bool,
+            "Whether anything changed since the last build",
+        ),
+        must("reasons", list(Schema::Text), "What changed"),
+    ]);
     let image = Schema::Object(vec![
         must("id", Schema::Text, "Id of the configuration"),
+        may(
+            "rebuild",
+            rebuild,
+            "In a dry run, why it would be built again",
+        ),
         must(
             "configPath",
             Schema::Text,

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::Value;
 use tokio::sync::watch;
 
-/// The most events that are kept of a job; of more, the oldest lines of programs are left out.
-const MAX_EVENTS: usize = 20_000;
+/// The most events that are kept of a job; beyond, lines of programs are left out.
+const MAX_EVENTS: usize = 5_000;
 
 /// The events of a job.
 #[derive(Debug)]
@@ -43,6 +43,14 @@ impl Events {
         list.push(event);
         let count = list.len();
         self.count.send_modify(|seen| seen.count = count);
+    }
+
+    /// Forgets all but the last, which says how the job ended.
+    pub fn keep_last(&self) {
+        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = list.pop() {
+            *list = vec![last];
+        }
     }
 
     /// Says that there will be no more.

@@ -33,6 +33,9 @@ use super::telemetry::now;
 /// How many jobs that are over are kept.
 const KEPT: usize = 500;
 
+/// How many of them keep all of their events, which are in memory.
+const KEPT_EVENTS: usize = 20;
+
 /// How often a job begins before it is given up: one that ends the service would do so again and again.
 const MAX_ATTEMPTS: u32 = 3;
 
@@ -269,6 +272,11 @@ impl Jobs {
         let jobs = inner.jobs.values().map(|job| job.record());
         let mut over: Vec<Record> = jobs.filter(|record| record.state.is_final()).collect();
         over.sort_by(|a, b| b.ended_at.cmp(&a.ended_at));
+        for record in over.iter().skip(KEPT_EVENTS).take(1) {
+            if let Some(job) = inner.jobs.get(&record.id) {
+                job.events.keep_last();
+            }
+        }
         for record in over.into_iter().skip(KEPT) {
             inner.jobs.remove(&record.id);
             inner.keys.retain(|_, id| *id != record.id);
