@@ -156,6 +156,9 @@ describe.each(languages)("in %s", (language, t) => {
     await server.coder("restart", name("one"), "--yes");
     await row("three").getByText(t.status.stopped, { exact: true }).waitFor();
     await row("one").getByText(t.status.running, { exact: true }).waitFor();
+    // Nothing is chosen any more.
+    await page.reload();
+    await row("one").waitFor();
     await browser.examine("list");
   });
 
