@@ -13,5 +13,6 @@ mod oci_hostile;
 mod reference;
 mod service;
 mod service_builds;
+mod service_images;
 mod service_jobs;
 mod support;

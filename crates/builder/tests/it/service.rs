@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::support::git_https::{GitHttps, Silent};
 use crate::support::git_repository::GitRepository;
 use crate::support::git_ssh::GitSsh;
-use crate::support::registry::{Auth, PASSWORD, Registry, USER};
 use crate::support::service::{Service, command};
 
 #[test]
@@ -410,51 +409,6 @@ async fn check_95_logs_are_read_and_deleted_once() {
             "{bad}"
         );
     }
-}
-
-#[tokio::test]
-async fn checks_81_to_86_images_in_registries() {
-    let open = Registry::start();
-    let closed = Registry::with(Auth::Password, true);
-    let insecure = format!("{},{}", open.host, closed.host);
-    let service = Service::start(&[("INSECURE_REGISTRIES", &insecure)]).await;
-    let path = |registry: &str| format!("/image?registry={registry}&name=app&tag=t");
-    for bad in [
-        "/image",
-        "/image?registry=r&name=&tag=t",
-        "/image?registry=r&name=a",
-    ] {
-        assert_eq!(service.get(bad).await.status, 400, "{bad}");
-    }
-    let absent = service.get(&path(&open.host)).await;
-    assert_eq!(
-        absent.json(),
-        json!({ "image": format!("{}/app:t", open.host), "exists": false })
-    );
-    let gone = service.call("DELETE", &path(&open.host), &[], "").await;
-    assert_eq!(gone.json()["reason"], "already absent");
-    assert_eq!(service.get(&path(&closed.host)).await.status, 502);
-    let both = [
-        ("X-Registry-Username", USER),
-        ("X-Registry-Password", PASSWORD),
-    ];
-    let absent = service.call("GET", &path(&closed.host), &both, "").await;
-    assert_eq!(absent.json()["exists"], false);
-    assert_eq!(
-        service
-            .call("GET", &path(&closed.host), &both[..1], "")
-            .await
-            .status,
-        502
-    );
-    let wrong = [both[0], ("X-Registry-Password", "s3cr3t")];
-    let answer = service.call("GET", &path(&closed.host), &wrong, "").await;
-    assert_eq!(answer.status, 502);
-    assert!(answer.error().contains(&closed.host) && !answer.body.contains("s3cr3t"));
-    let listed_nowhere = format!("http://{}", "127.0.0.1:9");
-    assert_eq!(service.get(&path(&listed_nowhere)).await.status, 400);
-    assert_eq!(service.get(&path("127.0.0.1:9")).await.status, 502);
-    assert!(!service.output().contains("s3cr3t") && !service.output().contains(PASSWORD));
 }
 
 #[tokio::test]
