@@ -26,6 +26,7 @@ use chrono::{DateTime, SecondsFormat};
 use coder_devcontainer::config::Compat;
 use coder_devcontainer::json::{Object, Value};
 use coder_devcontainer::metadata::{self, Entry, Omit};
+use coder_devcontainer::runtime::CONFIG_LABEL;
 use futures_util::future::try_join_all;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -41,9 +42,6 @@ use crate::secret::Secret;
 use config::ImageConfig;
 use source::Source;
 
-/// The label that holds what devcontainer.json says and `devcontainer.metadata` has no place for
-/// (devcontainer-builder.md §1.10).
-pub const CONFIG_LABEL: &str = "com.deepspacecartel.devcontainer-builder.config";
 /// The time of every file in an image and of the image itself, in seconds since 1970: the same for all commits, so that
 /// a layer that did not change is the same layer, whoever built it and whenever. Not zero, as ZIP knows no time before
 /// 1980.

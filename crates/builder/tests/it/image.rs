@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use coder_builder::buildkit::{Cache, Event};
-use coder_builder::image::{Account, BuildRequest, BuildSecret, CONFIG_LABEL};
+use coder_builder::image::{Account, BuildRequest, BuildSecret};
 use coder_builder::secret::Secret;
+use coder_devcontainer::runtime::CONFIG_LABEL;
 use serde_json::json;
 
 use crate::support::base::Base;
