@@ -9,6 +9,7 @@
 //! | [`jobs`], [`auth`] | builds that nobody waits for; who calls |
 //! | [`http`] | routes, handlers, answers |
 //! | [`deletion`] | deleting a tag without the image of others |
+//! | [`files`] | files that the service keeps for itself |
 //! | [`telemetry`] | lines of the log |
 //! | [`run`] | start and stop |
 
@@ -17,6 +18,7 @@ pub mod auth;
 pub mod build;
 pub mod config;
 pub mod deletion;
+pub mod files;
 pub mod grammar;
 pub mod http;
 pub mod jobs;

@@ -2,9 +2,8 @@
 //!
 //! Only hints are kept, one file for each image. Whether an image is still there, the registry says.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -12,6 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::service::auth::sha256;
+use crate::service::files;
 
 /// How many builds of an image are kept.
 const KEPT: usize = 20;
@@ -107,10 +107,7 @@ pub struct History {
 impl History {
     /// Builds in this folder, which only its owner can enter.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
+        files::make_private(folder)?;
         Ok(Self {
             folder: folder.to_owned(),
             writing: Mutex::new(()),
@@ -135,17 +132,7 @@ impl History {
         all.retain(|other| other.tag != past.tag);
         all.insert(0, past);
         all.truncate(KEPT);
-        let path = self.path(image);
-        let new = path.with_extension("new");
-        let mut options = OpenOptions::new();
-        let mut file = options
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&new)?;
-        file.write_all(&serde_json::to_vec(&all)?)?;
-        fs::rename(new, path)
+        files::replace(&self.path(image), &serde_json::to_vec(&all)?)
     }
 }
 

@@ -2,14 +2,15 @@
 //!
 //! INVARIANT: no secret is ever in a file. A job whose request had some cannot be begun again by another process.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
+
+use crate::service::files;
 
 /// Where a job is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,26 +120,13 @@ pub struct Records(PathBuf);
 impl Records {
     /// Records in this folder, which only its owner can enter.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
+        files::make_private(folder)?;
         Ok(Self(folder.to_owned()))
     }
 
     /// Keeps a record: the old one or the new one is there, whenever one looks.
     pub fn keep(&self, record: &Record) -> io::Result<()> {
-        let new = self.0.join(format!("{}.new", record.id));
-        let mut options = OpenOptions::new();
-        let mut file = options
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&new)?;
-        file.write_all(&serde_json::to_vec(record)?)?;
-        file.sync_all()?;
-        fs::rename(new, self.path(record.id))
+        files::replace(&self.path(record.id), &serde_json::to_vec(record)?)
     }
 
     /// Forgets a job.
@@ -161,7 +149,7 @@ impl Records {
                     }
                 },
                 // Half of a record that the process did not get to finish.
-                Some("new") => _ = fs::remove_file(&path),
+                Some(files::UNFINISHED) => _ = fs::remove_file(&path),
                 _ => {}
             }
         }
