@@ -8,6 +8,8 @@ use hyper::{HeaderMap, Method, Request, StatusCode};
 use hyper_util::client::legacy::{Client, connect::HttpConnector};
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicU16, Ordering};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -75,6 +77,20 @@ impl Answer {
     }
 }
 
+/// A port that nothing listens on. It lies below the range that the kernel takes ports of outgoing connections from, so
+/// that none of them can have it before it is used.
+fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = std::process::id() as u16;
+    loop {
+        let step = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = 10_000 + start.wrapping_mul(31).wrapping_add(step) % 20_000;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
+
 impl TestServer {
     /// Starts a server on a fresh database, without provisioner daemons and rate limits.
     pub async fn start() -> Self {
@@ -89,11 +105,7 @@ impl TestServer {
         };
         let cache = tempfile::tempdir().unwrap();
         // The port is known only when it is bound, but the access URL must name it.
-        let port = std::net::TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let port = free_port();
         let url = format!("http://127.0.0.1:{port}");
         let mut config = Config::new(Url::parse(&url).unwrap());
         config.http.address = Some(([127, 0, 0, 1], port).into());

@@ -5,6 +5,7 @@ use crate::sessions::{options, run, ssh};
 use coder_proto::agent as proto;
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::atomic::{AtomicU16, Ordering};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
 };
@@ -135,10 +136,18 @@ async fn a_remote_port_that_the_agent_chooses_leads_to_the_client() {
     round_trip(stream, 1 << 20).await;
 }
 
-/// A port that nobody uses at the moment.
+/// A port that nothing listens on. It lies below the range that the kernel takes ports of outgoing connections from, so
+/// that none of them can have it before it is used.
 fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = std::process::id() as u16;
+    loop {
+        let step = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = 10_000 + start.wrapping_mul(31).wrapping_add(step) % 20_000;
+        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

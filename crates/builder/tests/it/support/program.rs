@@ -2,6 +2,7 @@
 
 use std::net::TcpListener;
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicU16, Ordering};
 
 /// A program that runs until this goes out of scope.
 pub struct Program(Child);
@@ -23,10 +24,18 @@ impl Drop for Program {
     }
 }
 
-/// A port that nobody has.
+/// A port that nothing listens on. It lies below the range that the kernel takes ports of outgoing connections from, so
+/// that none of them can have it before it is used.
 pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = std::process::id() as u16;
+    loop {
+        let step = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = 10_000 + start.wrapping_mul(31).wrapping_add(step) % 20_000;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// Runs a program to its end and gives its output.
