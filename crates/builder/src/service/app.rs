@@ -1,5 +1,7 @@
 //! What all requests share.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -16,7 +18,7 @@ use crate::buildkit::endpoint::{ReadEndpoint, TlsFiles};
 use crate::buildkit::{self, BuildError, Endpoint};
 use crate::features::Store;
 use crate::features::store::UseStore;
-use crate::oci::{Client, Credentials, DockerConfig, Insecure, Keychain, Options};
+use crate::oci::{Client, Credentials, DockerConfig, Insecure, Keychain, Options, Proxies};
 use crate::secret::Secret;
 use tokio_util::sync::CancellationToken;
 
@@ -100,6 +102,15 @@ pub enum StartApp {
     Metrics(#[from] prometheus::Error),
 }
 
+/// The variables of the process that are text.
+fn environment() -> BTreeMap<String, String> {
+    let text = |value: OsString| value.into_string().ok();
+    let variables = std::env::vars_os();
+    variables
+        .filter_map(|(name, value)| Some((text(name)?, text(value)?)))
+        .collect()
+}
+
 impl App {
     /// Makes it. Scratch directories and logs are in `temporary`.
     pub fn new(config: Config, temporary: PathBuf) -> Result<Self, StartApp> {
@@ -112,6 +123,7 @@ impl App {
         })?;
         let options = Options {
             insecure: Insecure::new(config.insecure_registries.iter().cloned()),
+            proxies: Proxies::from_env(&environment()),
             ..Options::default()
         };
         Ok(Self {

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::support::base::Base;
+use crate::support::proxy::Proxy;
 use crate::support::registry::{Auth, PASSWORD, Registry, USER};
 use crate::support::service::Service;
 
@@ -110,4 +111,19 @@ async fn checks_87_and_91_registries_that_delete_nothing_and_images_that_say_not
     ] {
         assert!(metrics.contains(line), "{line}: {metrics}");
     }
+}
+
+#[tokio::test]
+async fn registries_are_reached_through_the_proxy_of_the_environment() {
+    let (registry, proxy) = (Registry::start(), Proxy::start().await);
+    let address = format!("http://{}", proxy.host);
+    let service = Service::start(&[("HTTPS_PROXY", &address)]).await;
+    let path = format!("/image?registry={}&name=app&tag=t", registry.host);
+    // It has no TLS, and is not listed as one without.
+    assert_eq!(service.get(&path).await.status, 502);
+    let asked = proxy.asked().concat();
+    assert!(
+        asked.starts_with(&format!("CONNECT {} ", registry.host)),
+        "{asked}"
+    );
 }

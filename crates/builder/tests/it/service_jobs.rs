@@ -87,7 +87,7 @@ async fn a_job_answers_what_a_build_answers_and_tells_what_happens() {
 
 #[tokio::test]
 async fn a_key_begins_one_job_also_after_a_restart() {
-    let world = World::start(&[]).await;
+    let mut world = World::start(&[]).await;
     world.repository("r.git", &configurations(&[".devcontainer.json"]));
     let body = world.body("r.git", json!({}));
     let key = [("Idempotency-Key", "k1")];
@@ -99,6 +99,7 @@ async fn a_key_begins_one_job_also_after_a_restart() {
     assert_eq!(submit(&world.service, &key, &other).await.status, 409);
     ended(&world.service, &id(&first), &[]).await;
     world.service.signal("-KILL");
+    world.service.wait().await;
     let ca = world.git.ca_file.to_str().unwrap();
     let service = Service::start_in(&world.service.temporary, &[("GIT_CA_FILE", ca)]).await;
     let after = submit(&service, &key, &body).await;

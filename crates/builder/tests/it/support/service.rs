@@ -178,8 +178,9 @@ impl Service {
     pub fn signal(&self, signal: &str) {
         let pid = self.child.id().to_string();
         assert!(
-            Command::new("kill")
-                .args([signal, &pid])
+            // The shell's own: not every system has the program.
+            Command::new("sh")
+                .args(["-c", "kill \"$0\" \"$1\"", signal, &pid])
                 .status()
                 .unwrap()
                 .success()
