@@ -60,6 +60,10 @@ pub struct AuditFilter {
     pub date_from: Option<DateTime<Utc>>,
     pub date_to: Option<DateTime<Utc>>,
     pub request_id: Option<Uuid>,
+    /// Why a build was made, such as `autostop`.
+    pub build_reason: Option<String>,
+    /// The organization's name or id.
+    pub organization: Option<String>,
     pub limit: Option<i64>,
     pub offset: i64,
 }
@@ -110,8 +114,10 @@ impl Store {
              and ($3::text is null or a.resource_target = $3) and ($4::text is null or a.action = $4) \
              and ($5::text is null or lower(u.username) = lower($5)) and ($6::text is null or lower(u.email) = lower($6)) \
              and ($7::timestamptz is null or a.time >= $7) and ($8::timestamptz is null or a.time <= $8) \
-             and ($9::uuid is null or a.request_id = $9)";
-        let shared: [&(dyn tokio_postgres::types::ToSql + Sync); 9] = [
+             and ($9::uuid is null or a.request_id = $9) \
+             and ($10::text is null or a.additional_fields->>'build_reason' = $10) \
+             and ($11::text is null or lower(o.name) = lower($11) or o.id::text = lower($11))";
+        let shared: [&(dyn tokio_postgres::types::ToSql + Sync); 11] = [
             &filter.resource_type,
             &filter.resource_id,
             &filter.resource_target,
@@ -121,9 +127,12 @@ impl Store {
             &filter.date_from,
             &filter.date_to,
             &filter.request_id,
+            &filter.build_reason,
+            &filter.organization,
         ];
         let client = self.client().await?;
-        let from = "from audit_logs a left join users u on u.id = a.user_id where";
+        let from = "from audit_logs a left join users u on u.id = a.user_id \
+             left join organizations o on o.id = a.organization_id where";
         let count: i64 = crate::db::one(
             &client,
             &format!("select count(*) {from} {conditions}"),
@@ -137,7 +146,7 @@ impl Store {
             &format!(
                 "select a.id, a.time, a.user_id, a.organization_id, a.ip, a.user_agent, a.resource_type, a.resource_id, \
                  a.resource_target, a.action, a.diff, a.status_code, a.additional_fields, a.request_id {from} {conditions} \
-                 order by a.time desc, a.id limit $10 offset $11"
+                 order by a.time desc, a.id limit $12 offset $13"
             ),
             &params,
         )

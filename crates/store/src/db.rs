@@ -2,6 +2,7 @@
 
 use crate::instruments::{Instruments, Measured, Watch};
 use crate::keys::Keyring;
+use crate::made::MadeByFinished;
 use crate::pubsub::PubSub;
 use crate::{ConnectError, Error, Result, migrate};
 use deadpool_postgres::{
@@ -124,6 +125,7 @@ pub struct Store {
     pub(crate) pubsub: PubSub,
     pub(crate) keys: Arc<Keyring>,
     pub(crate) instruments: Arc<Instruments>,
+    pub(crate) made: Arc<MadeByFinished>,
     /// How to connect outside the pool; the flag says whether to speak TLS.
     pub(crate) outside: Arc<(Config, bool)>,
 }
@@ -196,6 +198,7 @@ impl Store {
             pubsub,
             keys,
             instruments,
+            made: Arc::default(),
             outside,
         })
     }

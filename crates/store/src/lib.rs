@@ -35,6 +35,7 @@ mod job_logs;
 mod job_results;
 mod job_timings;
 mod jobs;
+mod made;
 mod notifications;
 mod organizations;
 mod path_apps;

@@ -1,13 +1,16 @@
 //! What jobs found or made, as people see it: resources with metadata, agents, apps and scripts.
 //!
 //! Everything is read for a list of jobs at once, in a number of statements that does not depend on
-//! how many there are. The statements travel together, so that they cost one round trip.
+//! how many there are. The statements travel together, so that they cost one round trip; what cannot
+//! change any more is read once ([`crate::made`]).
 
 use crate::db::{self, FromRow};
-use crate::{Error, Result, Store, WorkspaceKey, WorkspaceRow};
+use crate::made::Made;
+use crate::{Error, JobRow, Result, Store, WorkspaceKey, WorkspaceRow};
 use chrono::{DateTime, Utc};
 use coder_model::{Actor, AgentId, JobId, WorkspaceId};
 use std::collections::HashMap;
+use std::sync::Arc;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -58,26 +61,6 @@ impl std::fmt::Debug for ResourceMetadataRow {
         f.debug_struct("ResourceMetadataRow")
             .field("key", &self.key)
             .finish_non_exhaustive()
-    }
-}
-
-struct MetadataOf {
-    resource_id: Uuid,
-    key: String,
-    value: String,
-    sealed: Option<Vec<u8>>,
-    sensitive: bool,
-}
-
-impl FromRow for MetadataOf {
-    fn from_row(row: &Row) -> Self {
-        Self {
-            resource_id: row.get(0),
-            key: row.get(1),
-            value: row.get(2),
-            sealed: row.get(3),
-            sensitive: row.get(4),
-        }
     }
 }
 
@@ -256,12 +239,6 @@ impl FromRow for LogSourceView {
     }
 }
 
-const RESOURCES: &str = "select r.id, r.job_id, r.created_at, r.transition, r.type, r.name, r.hide, r.icon, r.daily_cost \
-     from workspace_resources r where r.job_id = any($1) order by r.position, r.transition, r.name";
-
-const METADATA: &str = "select m.resource_id, m.key, m.value, m.value_sealed, m.sensitive from workspace_resources r \
-     join workspace_resource_metadata m on m.resource_id = r.id where r.job_id = any($1) order by m.position, m.key";
-
 const AGENTS: &str = "select a.id, a.resource_id, a.parent_id, a.name, a.created_at, a.updated_at, a.first_connected_at, \
      a.last_connected_at, a.disconnected_at, a.started_at, a.ready_at, coalesce(a.auth_instance_id, ''), a.architecture, \
      a.operating_system, a.environment_variables, a.directory, a.expanded_directory, a.version, a.api_version, \
@@ -275,11 +252,6 @@ const APPS: &str = "select p.id, p.agent_id, p.slug, p.display_name, p.icon, coa
      p.hidden, p.open_in, coalesce(p.display_group, '') from workspace_resources r join workspace_agents a on a.resource_id = r.id \
      join workspace_apps p on p.agent_id = a.id where r.job_id = any($1) order by p.display_order, p.position, p.slug";
 
-const SCRIPTS: &str = "select s.id, s.workspace_agent_id, s.log_source_id, s.log_path, s.script, s.cron, s.start_blocks_login, \
-     s.run_on_start, s.run_on_stop, s.timeout_seconds, s.display_name from workspace_resources r \
-     join workspace_agents a on a.resource_id = r.id join workspace_agent_scripts s on s.workspace_agent_id = a.id \
-     where r.job_id = any($1) order by s.position, s.id";
-
 const LOG_SOURCES: &str = "select l.workspace_agent_id, l.id, l.created_at, l.display_name, l.icon from workspace_resources r \
      join workspace_agents a on a.resource_id = r.id join workspace_agent_log_sources l on l.workspace_agent_id = a.id \
      where r.job_id = any($1) order by l.display_name, l.id";
@@ -291,47 +263,71 @@ impl Store {
     /// When the database cannot be reached; [`Error::Corrupt`] when a value cannot be opened.
     pub async fn resources_of_jobs(
         &self,
-        jobs: &[JobId],
+        jobs: &[&JobRow],
+    ) -> Result<HashMap<JobId, Vec<ResourceRow>>> {
+        let jobs = jobs.iter().map(|job| (job.id, job.completed_at.is_some()));
+        self.resources_of(&jobs.collect::<Vec<_>>()).await
+    }
+
+    /// The same of jobs by id; the flag says whether a job had ended when somebody looked.
+    async fn resources_of(
+        &self,
+        jobs: &[(JobId, bool)],
     ) -> Result<HashMap<JobId, Vec<ResourceRow>>> {
         let mut out: HashMap<JobId, Vec<ResourceRow>> = HashMap::new();
         if jobs.is_empty() {
             return Ok(out);
         }
-        let ids: Vec<Uuid> = jobs.iter().map(|j| j.0).collect();
+        let ids: Vec<Uuid> = jobs.iter().map(|(job, _)| job.0).collect();
+        let ended = jobs.iter().filter(|(_, ended)| *ended);
+        let ended: Vec<JobId> = ended.map(|(job, _)| *job).collect();
+        let mut made = self.made.of(ended.iter().copied());
+        let unknown = jobs.iter().filter(|(job, _)| !made.contains_key(job));
+        let unknown: Vec<JobId> = unknown.map(|(job, _)| *job).collect();
+
         let client = self.client().await?;
         let of: [&(dyn tokio_postgres::types::ToSql + Sync); 1] = [&ids];
-        let (resources, metadata, agents, apps, scripts, sources) = tokio::try_join!(
-            db::rows::<ResourceRow>(&client, RESOURCES, &of),
-            db::rows::<MetadataOf>(&client, METADATA, &of),
+        let (read, agents, apps, sources) = tokio::try_join!(
+            Made::read(&client, &unknown),
             db::rows::<AgentView>(&client, AGENTS, &of),
             db::rows::<AppView>(&client, APPS, &of),
-            db::rows::<ScriptView>(&client, SCRIPTS, &of),
             db::rows::<LogSourceView>(&client, LOG_SOURCES, &of),
         )?;
         drop(client);
-        let mut metadata = group(metadata, |m| m.resource_id);
+        for job in ended {
+            if let Some(new) = read.get(&job) {
+                self.made.keep(job, Arc::clone(new));
+            }
+        }
+        made.extend(read);
         let mut apps = group(apps, |a| a.agent_id);
-        let mut scripts = group(scripts, |s| s.agent_id);
         let mut sources = group(sources, |s| s.agent_id);
         let mut agents = group(agents, |a| a.resource_id);
-        for mut resource in resources {
-            for item in metadata.remove(&resource.id).unwrap_or_default() {
-                let value = item
-                    .sealed
-                    .map_or(Ok(item.value), |sealed| self.keys.open_text(&sealed))?;
-                resource.metadata.push(ResourceMetadataRow {
-                    key: item.key,
-                    value,
-                    sensitive: item.sensitive,
-                });
+        for (job, made) in made {
+            let mut metadata = group(made.metadata.iter(), |m| m.resource_id);
+            let mut scripts = group(made.scripts.iter(), |s| s.agent_id);
+            for resource in &made.resources {
+                let mut resource = resource.clone();
+                for item in metadata.remove(&resource.id).unwrap_or_default() {
+                    let value = match &item.sealed {
+                        Some(sealed) => self.keys.open_text(sealed)?,
+                        None => item.value.clone(),
+                    };
+                    resource.metadata.push(ResourceMetadataRow {
+                        key: item.key.clone(),
+                        value,
+                        sensitive: item.sensitive,
+                    });
+                }
+                for mut agent in agents.remove(&resource.id).unwrap_or_default() {
+                    let own = scripts.remove(&agent.id).unwrap_or_default();
+                    agent.scripts = own.into_iter().cloned().collect();
+                    agent.apps = apps.remove(&agent.id).unwrap_or_default();
+                    agent.log_sources = sources.remove(&agent.id).unwrap_or_default();
+                    resource.agents.push(agent);
+                }
+                out.entry(job).or_default().push(resource);
             }
-            for mut agent in agents.remove(&resource.id).unwrap_or_default() {
-                agent.apps = apps.remove(&agent.id).unwrap_or_default();
-                agent.scripts = scripts.remove(&agent.id).unwrap_or_default();
-                agent.log_sources = sources.remove(&agent.id).unwrap_or_default();
-                resource.agents.push(agent);
-            }
-            out.entry(resource.job_id).or_default().push(resource);
         }
         Ok(out)
     }
@@ -345,15 +341,16 @@ impl Store {
         actor: &Actor,
         id: AgentId,
     ) -> Result<(AgentView, WorkspaceRow)> {
-        struct Place(JobId, WorkspaceId);
+        struct Place((JobId, bool), WorkspaceId);
         impl FromRow for Place {
             fn from_row(row: &Row) -> Self {
-                Self(JobId(row.get(0)), WorkspaceId(row.get(1)))
+                Self((JobId(row.get(0)), row.get(2)), WorkspaceId(row.get(1)))
             }
         }
         let Place(job, workspace) = self
             .maybe(
-                "select r.job_id, b.workspace_id from workspace_agents a join workspace_resources r on r.id = a.resource_id \
+                "select r.job_id, b.workspace_id, j.completed_at is not null from workspace_agents a \
+                 join workspace_resources r on r.id = a.resource_id join provisioner_jobs j on j.id = r.job_id \
                  join workspace_builds b on b.job_id = r.job_id where a.id = $1 and not a.deleted",
                 &[&id.0],
             )
@@ -362,9 +359,9 @@ impl Store {
         let workspace = self
             .workspace_get(actor, WorkspaceKey::Id(workspace), false)
             .await?;
-        let mut resources = self.resources_of_jobs(&[job]).await?;
+        let mut resources = self.resources_of(&[job]).await?;
         let mut agents = resources
-            .remove(&job)
+            .remove(&job.0)
             .unwrap_or_default()
             .into_iter()
             .flat_map(|r| r.agents);
@@ -373,7 +370,10 @@ impl Store {
     }
 }
 
-fn group<T, K: std::hash::Hash + Eq>(items: Vec<T>, key: impl Fn(&T) -> K) -> HashMap<K, Vec<T>> {
+fn group<T, K: std::hash::Hash + Eq>(
+    items: impl IntoIterator<Item = T>,
+    key: impl Fn(&T) -> K,
+) -> HashMap<K, Vec<T>> {
     let mut out: HashMap<K, Vec<T>> = HashMap::new();
     for item in items {
         out.entry(key(&item)).or_default().push(item);

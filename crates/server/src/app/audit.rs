@@ -188,6 +188,8 @@ fn filter(listing: &Listing) -> Result<AuditFilter, BadQuery> {
         date_from: day("date_from", false)?,
         date_to: day("date_to", true)?,
         request_id: id("request_id")?,
+        build_reason: text("build_reason")?,
+        organization: text("organization")?,
         limit: listing.limit,
         offset: listing.offset,
     })

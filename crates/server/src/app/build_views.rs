@@ -5,8 +5,8 @@ use super::{App, Caller};
 use crate::fail::Fail;
 use crate::http::extract::Listing;
 use chrono::{DateTime, Utc};
-use coder_model::{BuildId, JobId, UserId, WorkspaceId};
-use coder_store::{BuildKey, BuildRow, Error, WorkspaceKey};
+use coder_model::{BuildId, UserId, WorkspaceId};
+use coder_store::{BuildKey, BuildRow, Error, JobRow, WorkspaceKey};
 use coder_wire as wire;
 
 impl App {
@@ -116,7 +116,7 @@ impl App {
     }
 
     async fn build_views(&self, rows: &[BuildRow]) -> Result<Vec<wire::WorkspaceBuild>, Fail> {
-        let jobs: Vec<JobId> = rows.iter().map(|b| b.job.id).collect();
+        let jobs: Vec<&JobRow> = rows.iter().map(|b| &b.job).collect();
         let resources = self.store.resources_of_jobs(&jobs).await?;
         let of = |row: &BuildRow| {
             resources

@@ -66,7 +66,7 @@ impl App {
             .template_get(&system, TemplateKey::Id(workspace.template_id))
             .await?;
         let widest = template.settings.max_port_share_level;
-        let job = workspace.latest_build.job.id;
+        let job = &workspace.latest_build.job;
         let resources = self.store.resources_of_jobs(&[job]).await?;
         let mut agents = resources.values().flatten().flat_map(|r| &r.agents);
         let known_agent = agents.any(|a| a.name == request.agent_name);

@@ -38,7 +38,7 @@ impl App {
         job: &JobRow,
     ) -> Result<Vec<wire::WorkspaceResource>, Fail> {
         ended(job, Kind::Invalid)?;
-        let mut all = self.store.resources_of_jobs(&[job.id]).await?;
+        let mut all = self.store.resources_of_jobs(&[job]).await?;
         let around = Around::nothing(&self.config);
         Ok(all
             .remove(&job.id)

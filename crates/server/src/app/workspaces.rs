@@ -11,12 +11,12 @@ use chrono::{Duration, Utc};
 use coder_model::schedule::{Schedule, check_ttl};
 use coder_model::states::Transition;
 use coder_model::{
-    Action, Actor, AgentId, BuildId, JobId, Object, PresetId, TemplateId, TemplateVersionId,
-    UserId, WorkspaceId, names, search,
+    Action, Actor, AgentId, BuildId, Object, PresetId, TemplateId, TemplateVersionId, UserId,
+    WorkspaceId, names, search,
 };
 use coder_store::{
-    BuildState, Error, NewBuild, NewWorkspace, TemplateKey, TemplateRow, UserRow, VersionKey,
-    WORKSPACE_SEARCH_KEYS, WorkspaceFilter, WorkspaceKey, WorkspaceRow,
+    BuildState, Error, JobRow, NewBuild, NewWorkspace, TemplateKey, TemplateRow, UserRow,
+    VersionKey, WORKSPACE_SEARCH_KEYS, WorkspaceFilter, WorkspaceKey, WorkspaceRow,
 };
 use coder_wire as wire;
 use serde_json::json;
@@ -60,7 +60,7 @@ impl App {
         viewer: UserId,
         rows: &[WorkspaceRow],
     ) -> Result<Vec<wire::Workspace>, Fail> {
-        let jobs: Vec<JobId> = rows.iter().map(|w| w.latest_build.job.id).collect();
+        let jobs: Vec<&JobRow> = rows.iter().map(|w| &w.latest_build.job).collect();
         let resources = self.store.resources_of_jobs(&jobs).await?;
         let renames = self.config.workspaces.allow_renames;
         Ok(rows

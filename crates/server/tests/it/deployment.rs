@@ -39,6 +39,18 @@ async fn check_149_a_new_workspace_is_on_record() {
         ),
         (&json!("owner"), &json!("w"), &json!("w"))
     );
+    let organization = made.get("/api/v2/organizations/default").await["id"].clone();
+    let id = organization.as_str().unwrap();
+    for (search, entries) in [
+        ("build_reason:initiator", 1),
+        ("build_reason:autostop", 0),
+        ("organization:coder+resource_target:w", 1),
+        (&format!("organization:{id}+resource_target:w"), 1),
+        ("organization:other", 0),
+    ] {
+        let found = made.get(&format!("/api/v2/audit?q={search}")).await;
+        assert_eq!(found["count"], entries, "{search}");
+    }
 }
 
 #[tokio::test]

@@ -172,6 +172,59 @@ async fn a_finished_start_leaves_resources_a_deadline_and_no_secret_in_the_clear
 }
 
 #[tokio::test]
+async fn what_a_finished_job_made_is_read_once_and_what_lives_on_each_time() {
+    let f = Fixture::new().await;
+    let (_, daemon) = f.daemon(no_tags()).await;
+    let (job, build, _) = f.build("start", None).await;
+    f.store.job_claim(daemon, at(3)).await.unwrap().unwrap();
+    let seen = async || {
+        let row = f.store.job_get(&TEST, job).await.unwrap();
+        let mut all = f.store.resources_of_jobs(&[&row]).await.unwrap();
+        all.remove(&job).unwrap_or_default()
+    };
+    assert!(
+        seen().await.is_empty(),
+        "nothing is kept of a job that runs"
+    );
+    let result = BuildResult {
+        resources: resources(),
+        ..Default::default()
+    };
+    let claim = Claim {
+        job,
+        worker: daemon,
+    };
+    let done = f
+        .store
+        .job_complete_build(claim, BuildId(build), &result, None, at(10));
+    assert!(done.await.unwrap());
+    for round in 0..2 {
+        let made = seen().await;
+        let names: Vec<_> = made.iter().map(|r| r.name.as_str()).collect();
+        assert_eq!(names, ["ws", "other"]);
+        let metadata = made[0].metadata.iter().map(|m| (&*m.key, &*m.value));
+        assert_eq!(
+            metadata.collect::<Vec<_>>(),
+            [("size", "s"), ("secret", "s3cret")]
+        );
+        let agent = &made[0].agents[0];
+        assert_eq!(agent.scripts[0].display_name, "Startup Script");
+        let health: Vec<_> = agent.apps.iter().map(|a| a.health.as_str()).collect();
+        let first = ["initializing", "healthy"][round];
+        assert_eq!(health, [first, "disabled"]);
+        // The health of an app goes on; what only the job wrote is not asked for again.
+        for change in [
+            "update workspace_apps set health = 'healthy' where slug = 'web'",
+            "update workspace_resources set name = 'changed'",
+            "update workspace_agent_scripts set display_name = 'changed'",
+            "delete from workspace_resource_metadata",
+        ] {
+            f.sql.execute(change, &[]).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_agent_that_lives_on_signs_in_for_the_newer_build_only() {
     let f = Fixture::new().await;
     let (_, daemon) = f.daemon(no_tags()).await;
