@@ -16,19 +16,34 @@ export interface LogLine {
 
 export interface Log {
   lines: readonly LogLine[];
+  /** The indices of the lines that are errors. */
+  errors: readonly number[];
   /** `live` while more may come. */
   state: "connecting" | "live" | "interrupted" | "ended";
 }
 
-/** Lines come faster than the eye: they are shown this often. */
+/** Lines come faster than the eye: they are shown this often, the first ones at once. */
 const SHOW_EVERY_MS = 60;
-const NOTHING: Log = { lines: [], state: "connecting" };
+const NOTHING: Log = { lines: [], errors: [], state: "connecting" };
+
+/** Goes through the new lines only: a log may have very many. */
+export function withMore(log: Log, more: readonly LogLine[], state: Log["state"]): Log {
+  const first = log.lines.length;
+  const errors = more.flatMap((line, index) => (line.level === "error" ? [first + index] : []));
+  return {
+    lines: log.lines.concat(more),
+    errors: errors.length > 0 ? log.errors.concat(errors) : log.errors,
+    state,
+  };
+}
 
 /** Follows one log. `read` turns a frame into lines, given the lines before. */
 class Follower {
   private log = NOTHING;
   private pending: LogLine[] = [];
   private timer: number | undefined;
+  /** When lines were shown last. */
+  private shown = Number.NEGATIVE_INFINITY;
   private listeners = new Set<() => void>();
   private stop: (() => void) | undefined;
 
@@ -42,7 +57,8 @@ class Follower {
       url: () => this.url(this.last()?.id ?? 0),
       onMessage: (frame) => {
         this.pending.push(...this.read(frame, this.last()));
-        this.timer ??= window.setTimeout(() => this.flush(), SHOW_EVERY_MS);
+        const wait = Math.max(0, this.shown + SHOW_EVERY_MS - performance.now());
+        this.timer ??= window.setTimeout(() => this.flush(), wait);
       },
       onLive: (live) => this.flush(live ? "live" : "interrupted"),
       onEnd: () => this.flush("ended"),
@@ -71,10 +87,8 @@ class Follower {
   private flush(state = this.log.state) {
     window.clearTimeout(this.timer);
     this.timer = undefined;
-    this.log = {
-      lines: this.pending.length > 0 ? [...this.log.lines, ...this.pending] : this.log.lines,
-      state,
-    };
+    this.log = this.pending.length > 0 ? withMore(this.log, this.pending, state) : { ...this.log, state };
+    if (this.pending.length > 0) this.shown = performance.now();
     this.pending = [];
     for (const listener of this.listeners) listener();
   }

@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Trash2 } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useDeferredValue, useState } from "react";
 import { isStatus } from "@/api/errors";
 import { useLiveWorkspace } from "@/api/live";
 import { meQuery, permissionsQuery, workspaceQuery } from "@/api/queries";
@@ -51,6 +51,8 @@ function Loaded({ workspace }: { workspace: Workspace }) {
   useFavicon(stateOf(workspace));
   useTitle(workspace.name, t.status[workspace.latest_build.status]);
   const panel = search.panel ?? usualPanel(workspace);
+  // What the page says of the workspace is there at once, the panel (a terminal is much) right after.
+  const ready = useDeferredValue(true, false);
   const update = () => setWanted("active");
   const panels: Record<Panel, () => ReactNode> = {
     log: () => <LogPanel workspace={workspace} />,
@@ -75,7 +77,7 @@ function Loaded({ workspace }: { workspace: Workspace }) {
       {agentsOf(workspace).length > 0 && <Agents workspace={workspace} may={may} />}
       <div className="workspace-body">
         <PanelNav panel={panel} />
-        <div className="panel">{panels[panel]()}</div>
+        <div className="panel">{ready && panels[panel]()}</div>
       </div>
       {wanted && (
         <UpdateDialog

@@ -5,7 +5,7 @@ import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import type { Workspace } from "@/api/types";
 import { useT } from "@/i18n";
 
-/** A row on a wide screen; others are measured. */
+/** A row on a wide screen. On a narrow one each is measured, for it has several lines. */
 const ROW_PX = 45;
 const OVERSCAN = 6;
 

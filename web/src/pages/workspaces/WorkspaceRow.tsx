@@ -13,13 +13,14 @@ import {
   StarOff,
   Terminal,
 } from "lucide-react";
-import { memo } from "react";
+import { memo, useRef } from "react";
 import { useAction, useFavorite } from "@/api/actions";
 import type { Workspace } from "@/api/types";
 import { useT } from "@/i18n";
 import type { Outcome } from "@/lib/bulk";
 import { type Can, canConnect, canRestart, canStart, canStop, canUpdate, isBusy } from "@/lib/can";
 import { vscodeLink } from "@/lib/links";
+import { useNarrow } from "@/lib/media";
 import { agentsOf } from "@/lib/status";
 import { Button, ButtonLink } from "@/ui/Button";
 import { Menu, MenuItem, MenuLine } from "@/ui/Menu";
@@ -56,9 +57,12 @@ function Row({ workspace, me, index, total, chosen, stage, outcome, onChoose, me
   const agent = agentsOf(workspace)[0];
   const error = outcome?.kind === "failed" ? outcome.error : (action.error ?? favorite.error);
   const reachable = canConnect(workspace) === true && agent;
+  // On a wide screen a row has one line, unless it has to say more; watching the size of each would slow scrolling down.
+  const measured = useRef(false);
+  measured.current ||= useNarrow() || outcome !== undefined || Boolean(error);
   return (
     <li
-      ref={measure}
+      ref={measured.current ? measure : undefined}
       className="row-item"
       data-workspace={workspace.name}
       data-index={index}

@@ -28,7 +28,7 @@ interface Props {
 
 export function LogView({ log, name, line, onLine, source, notice }: Props) {
   const t = useT();
-  const { lines } = log;
+  const { lines, errors } = log;
   const narrow = useNarrow();
   const box = useRef<HTMLDivElement>(null);
   const lastTop = useRef(0);
@@ -40,10 +40,6 @@ export function LogView({ log, name, line, onLine, source, notice }: Props) {
   const [current, setCurrent] = useState<number>();
 
   const matches = useMemo(() => matchingLines(lines, wanted), [lines, wanted]);
-  const errors = useMemo(
-    () => lines.flatMap((each, index) => (each.level === "error" ? [index] : [])),
-    [lines],
-  );
 
   const rows = useVirtualizer({
     count: lines.length,
