@@ -18,14 +18,15 @@ function binary(): string {
   return path;
 }
 
+/** A port below those that the kernel gives to whoever asks for any, so that nobody gets it before it is used. */
 async function freePort(): Promise<number> {
-  return new Promise((resolve) => {
+  const port = 10_000 + Math.floor(Math.random() * 20_000);
+  const free = await new Promise<boolean>((resolve) => {
     const probe = createServer();
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
+    probe.once("error", () => resolve(false));
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
   });
+  return free ? port : freePort();
 }
 
 export class Server {

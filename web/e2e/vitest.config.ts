@@ -1,10 +1,10 @@
 import { defineConfig } from "vitest/config";
 
-/** The tests that need a server and a browser: one after another, and slow where builds are. */
+/** The tests that need a server and a browser: each file has its own, and two run at once. */
 export default defineConfig({
   test: {
     include: ["e2e/**/*.e2e.ts"],
-    fileParallelism: false,
+    maxWorkers: 2,
     // Each step stands on the one before.
     bail: 1,
     // Pages under test share their processors with the server, the database and Terraform.
