@@ -16,13 +16,14 @@ use tonic::{Code, Request, Status};
 use super::cache::Cache;
 use super::client::{Client, MAX_MESSAGE_BYTES};
 use super::error::{BuildError, classify};
+use super::export::Export;
 use super::graph::Graph;
 use super::progress::Progress;
 use super::session::{Offer, Session, random_id};
 use super::wire::google::rpc;
 use super::wire::moby::buildkit::v1::frontend::llb_bridge_client::LlbBridgeClient;
 use super::wire::moby::buildkit::v1::frontend::{self as bridge, result};
-use super::wire::moby::buildkit::v1::{CacheOptions, Exporter, SolveRequest, StatusRequest};
+use super::wire::moby::buildkit::v1::{CacheOptions, SolveRequest, StatusRequest};
 use super::wire::pb;
 
 /// How long the last of the progress is waited for when the build is over.
@@ -39,19 +40,19 @@ const PLATFORMS: &str = "refs.platforms";
 pub struct Build {
     /// What BuildKit may ask for.
     pub offer: Offer,
-    /// The names under which the image is pushed.
+    /// The names of the image.
     pub names: Vec<String>,
-    /// Whether the registry is spoken to without TLS.
-    pub insecure: bool,
+    /// What becomes of it.
+    pub export: Export,
     /// Where layers are brought to.
     pub cache_to: Vec<Cache>,
     /// The time of everything in the image, in seconds since 1970.
     pub epoch: i64,
 }
 
-/// What was pushed.
+/// What was pushed or written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pushed {
+pub struct Exported {
     /// The digest of the manifest, or of the index when there are several platforms.
     pub digest: String,
 }
@@ -122,11 +123,11 @@ impl Build {
         progress: &Progress,
         feature_of: impl Fn(&str) -> Option<&str>,
         put_together: impl FnOnce(Gateway) -> F,
-    ) -> Result<Pushed, BuildError>
+    ) -> Result<Exported, BuildError>
     where
         F: Future<Output = Result<Solved, Stop>>,
     {
-        let session = Session::open(client, self.offer.clone()).await?;
+        let session = Session::open(client, self.offer.clone(), self.export.file()).await?;
         let id = random_id();
         let of_status = |status: &Status| classify(status, client, progress, &feature_of);
         let header =
@@ -179,7 +180,7 @@ impl Build {
                 let mut answer = answer.into_inner().exporter_response;
                 let digest = answer.remove("containerimage.digest");
                 let missing = || BuildError::Other("it did not say the image's digest".to_owned());
-                Ok(Pushed {
+                Ok(Exported {
                     digest: digest.ok_or_else(missing)?,
                 })
             }
@@ -193,15 +194,6 @@ impl Build {
     }
 
     fn request(&self, id: String, session: String) -> SolveRequest {
-        let attributes = [
-            ("name", self.names.join(",")),
-            ("push", "true".to_owned()),
-            ("registry.insecure", self.insecure.to_string()),
-            ("oci-mediatypes", "true".to_owned()),
-            ("source-date-epoch", self.epoch.to_string()),
-            ("rewrite-timestamp", "true".to_owned()),
-        ];
-        let attributes = attributes.map(|(key, value)| (key.to_owned(), value));
         SolveRequest {
             r#ref: id,
             session,
@@ -209,10 +201,7 @@ impl Build {
                 exports: self.cache_to.iter().map(Cache::entry).collect(),
                 imports: Vec::new(),
             }),
-            exporters: vec![Exporter {
-                r#type: "image".to_owned(),
-                attrs: BTreeMap::from(attributes),
-            }],
+            exporters: vec![self.export.wire(&self.names, self.epoch)],
             ..SolveRequest::default()
         }
     }

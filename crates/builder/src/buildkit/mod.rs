@@ -6,20 +6,24 @@
 //! | [`client`] | the connection, and whether BuildKit is ready |
 //! | [`session`] | what BuildKit asks of us during a build: files, credentials, secrets |
 //! | [`build`] | one build: solves put together by the caller, then one export |
+//! | [`export`] | what becomes of the image: pushed, or written to a file |
 //! | [`graph`] | vertices that are put on top of what the Dockerfile frontend made |
 //! | [`cache`] | where layers are taken from and brought to |
 //! | [`progress`] | what happens meanwhile |
+//! | [`lines`] | the same as lines for people |
 //! | [`error`] | what went wrong, by what the caller can do about it |
 //!
 //! Absent on purpose: no `docker`, no `buildx`, no program is run. Nothing outside the folders that a session was given
-//! is ever sent, and no symbolic link is followed.
+//! is ever sent, no symbolic link is followed, and nothing is written but the one archive that was asked for.
 
 pub mod build;
 pub mod cache;
 pub mod client;
 pub mod endpoint;
 pub mod error;
+pub mod export;
 pub mod graph;
+pub mod lines;
 pub mod progress;
 pub mod session;
 
@@ -28,6 +32,8 @@ pub use cache::Cache;
 pub use client::Client;
 pub use endpoint::Endpoint;
 pub use error::BuildError;
+pub use export::Export;
+pub use lines::Lines;
 pub use progress::Event;
 
 /// Generated from `proto/`.

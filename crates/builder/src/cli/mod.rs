@@ -1,9 +1,10 @@
 //! `coder devcontainer`: what people ask about the Dev Container configuration in front of them.
 //!
 //! Commands, flags and answers are those of the reference CLI where it has them; docs/devcontainer.md lists what differs.
-//! No container engine is used: images and Features are looked up in registries.
+//! No container engine is used: images and Features are looked up in registries, and BuildKit builds.
 
 mod access;
+mod build;
 mod features;
 mod outdated;
 mod project;
@@ -23,6 +24,8 @@ use coder_devcontainer::diagnostic::Diagnostic;
 enum Commands {
     /// Print the configuration as JSON, with variables replaced.
     ReadConfiguration(read_configuration::Args),
+    /// Build the image and push it, or write it to a file.
+    Build(Box<build::Args>),
     /// Check configurations and say all that is wrong with them.
     Validate(validate::Args),
     /// Ask about Features.
@@ -90,7 +93,7 @@ impl Output<'_> {
 /// The command `devcontainer`.
 pub fn command() -> Command {
     let command = Command::new("devcontainer")
-        .about("Read and check Dev Container configurations, and look up their Features.")
+        .about("Read, check and build Dev Container configurations, and look up their Features.")
         .subcommand_required(true)
         .arg_required_else_help(true);
     Commands::augment_subcommands(command)
@@ -146,6 +149,7 @@ async fn dispatch(
 ) -> Result<ExitCode, Fail> {
     match commands {
         Commands::ReadConfiguration(args) => read_configuration::run(&args, world, output).await,
+        Commands::Build(args) => Ok(build::run(&args, world, output).await),
         Commands::Validate(args) => validate::run(&args, world, output).await,
         Commands::Features(args) => features::run(&args, world, output).await,
         Commands::Outdated(args) => outdated::run(&args, world, output).await,

@@ -106,7 +106,7 @@ pub(super) async fn run(
 }
 
 /// `--additional-features`.
-fn additional(text: Option<&str>) -> Result<Option<Object>, Fail> {
+pub(super) fn additional(text: Option<&str>) -> Result<Option<Object>, Fail> {
     match text.filter(|text| !text.is_empty()).map(Value::parse) {
         None => Ok(None),
         Some(Ok(Value::Object(features))) => Ok(Some(features)),

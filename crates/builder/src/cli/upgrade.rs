@@ -9,7 +9,7 @@ use coder_devcontainer::feature::reference::Reference;
 use coder_devcontainer::json::Value;
 use coder_devcontainer::jsonc::{self, Data, Limits};
 
-use super::project::{self, Features, Reading};
+use super::project::{self, Features, Opened, Reading};
 use super::read_configuration::without_version;
 use super::{Fail, Output, World, access};
 use crate::features::{Contents, Locking};
@@ -60,23 +60,29 @@ pub(super) async fn run(
     };
     let resolved = opened.features(&fetcher, &wanted).await?;
     output.diagnostics(resolved.plan.warnings.iter().chain(&resolved.warnings));
-    let text = resolved.lockfile.to_text();
     if args.dry_run {
-        output.text(&text);
+        output.text(&resolved.lockfile.to_text());
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(text) = edited {
         let path = &opened.config_file;
         write(path, &text).map_err(|io| Fail(format!("{}: {io}", path.display())))?;
     }
+    write_lockfile(&opened, &resolved.lockfile)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the lockfile, unless the one that is there says the same: only that counts, so that other people's formatting
+/// stays.
+pub(super) fn write_lockfile(opened: &Opened, lockfile: &Lockfile) -> Result<(), Fail> {
     let path = opened.lockfile_path();
-    // Only what it says counts, so that other people's formatting stays.
     let old = std::fs::read_to_string(&path).ok();
     let old = old.and_then(|text| Lockfile::parse(&text).ok().flatten());
-    if old.as_ref() != Some(&resolved.lockfile) {
+    if old.as_ref() != Some(lockfile) {
+        let text = lockfile.to_text();
         write(&path, &text).map_err(|io| Fail(format!("{}: {io}", path.display())))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// One to three numbers, as the tags of Features are.

@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use chrono::{DateTime, SecondsFormat};
 use coder_devcontainer::config::Compat;
 use coder_devcontainer::json::{Object, Value};
-use coder_devcontainer::metadata::{self, Entry, Omit};
+use coder_devcontainer::metadata::{self, Entry};
 use coder_devcontainer::runtime::CONFIG_LABEL;
 use futures_util::future::try_join_all;
 use tokio::sync::mpsc::UnboundedSender;
@@ -51,7 +51,7 @@ const CREATED_LABEL: &str = "org.opencontainers.image.created";
 /// The largest /etc/passwd or /etc/group that is read.
 const MAX_ACCOUNTS_BYTES: i64 = 1 << 20;
 
-/// Builds an image and pushes it. Events of the build go to `events`; dropping the future cancels it.
+/// Builds an image, and pushes or writes it. Events of the build go to `events`; dropping the future cancels it.
 ///
 /// When this fails nothing was pushed, and whatever the names stood for before they still stand for.
 pub async fn build(
@@ -76,7 +76,7 @@ pub async fn build(
     let plan = Build {
         offer,
         names: request.names.clone(),
-        insecure: request.insecure,
+        export: request.export.clone(),
         cache_to: request.cache_to.clone(),
         epoch: FILE_TIME,
     };
@@ -87,14 +87,14 @@ pub async fn build(
         steps: &steps,
         progress: &progress,
     };
-    let pushed = plan.run(client, &progress, feature_of_step, |gateway| async {
+    let exported = plan.run(client, &progress, feature_of_step, |gateway| async {
         let (solved, platforms) = job.put_together(gateway).await?;
         *built.lock().unwrap_or_else(PoisonError::into_inner) = platforms;
         Ok(solved)
     });
-    let pushed = pushed.await?;
+    let exported = exported.await?;
     Ok(Built {
-        digest: pushed.digest,
+        digest: exported.digest,
         names: request.names.clone(),
         platforms: built.into_inner().unwrap_or_else(PoisonError::into_inner),
     })
@@ -204,7 +204,11 @@ impl Job<'_> {
             ));
         }
         let mut labels = self.request.labels.clone();
-        if let Some(time) = DateTime::from_timestamp(self.request.epoch, 0) {
+        let time = self
+            .request
+            .epoch
+            .and_then(|epoch| DateTime::from_timestamp(epoch, 0));
+        if let Some(time) = time {
             let text = time.to_rfc3339_opts(SecondsFormat::Secs, true);
             labels.entry(CREATED_LABEL.to_owned()).or_insert(text);
         }
@@ -235,7 +239,7 @@ impl Job<'_> {
             self.progress.warn(&one.to_string());
         }
         let plan = self.request.features.plan;
-        let entries = self.request.project.entries(label, plan, Omit::default());
+        let entries = self.request.project.entries(label, plan, self.request.omit);
         entries.map_err(|error| BuildError::Invalid(error.to_string()).into())
     }
 

@@ -5,12 +5,13 @@ use std::fmt;
 use std::path::PathBuf;
 
 use coder_devcontainer::feature::order::Plan;
+use coder_devcontainer::metadata::Omit;
 use coder_devcontainer::project::Project;
 use coder_devcontainer::repository::Repository;
 
 use super::Account;
-use crate::buildkit::Cache;
 use crate::buildkit::session::Logins;
+use crate::buildkit::{Cache, Export};
 use crate::secret::Secret;
 
 /// What is to be built.
@@ -24,10 +25,10 @@ pub struct BuildRequest<'a> {
     pub features: FeatureFiles<'a>,
     /// What variables of Compose files see.
     pub compose_env: &'a BTreeMap<String, String>,
-    /// The names under which the image is pushed, such as `registry.example/team/app:main`; at least one.
+    /// The names of the image, such as `registry.example/team/app:main`; at least one.
     pub names: Vec<String>,
-    /// Whether the registry of the names is spoken to without TLS.
-    pub insecure: bool,
+    /// What becomes of it.
+    pub export: Export,
     /// What is built for, `os/arch` or `os/arch/variant`; empty for BuildKit's own.
     pub platforms: Vec<String>,
     /// Whether nothing is taken from the cache.
@@ -44,9 +45,12 @@ pub struct BuildRequest<'a> {
     pub masked: Vec<Secret>,
     /// More labels, such as `org.opencontainers.image.revision`.
     pub labels: BTreeMap<String, String>,
-    /// When the commit was made, in seconds since 1970. It is in the label `org.opencontainers.image.created` and the
-    /// build argument `SOURCE_DATE_EPOCH`; files have the same time in all images.
-    pub epoch: i64,
+    /// What the metadata label leaves out.
+    pub omit: Omit,
+    /// When the commit was made, in seconds since 1970, if that is known. It is in the label
+    /// `org.opencontainers.image.created` and the build argument `SOURCE_DATE_EPOCH`; files have the same time in all
+    /// images.
+    pub epoch: Option<i64>,
     /// The largest context that is sent, in bytes.
     pub max_context_bytes: u64,
 }
@@ -79,12 +83,12 @@ impl fmt::Debug for BuildRequest<'_> {
     }
 }
 
-/// An image that was built and pushed.
+/// An image that was built, and pushed or written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
     /// The digest of its manifest; of the index, for several platforms.
     pub digest: String,
-    /// The names under which it was pushed.
+    /// Its names.
     pub names: Vec<String>,
     /// What it is on each platform, in the order of the request.
     pub platforms: Vec<BuiltPlatform>,

@@ -296,8 +296,8 @@ impl Source {
                 .splice(0..0, request.cache_from.iter().cloned());
         }
         let epoch = "build-arg:SOURCE_DATE_EPOCH";
-        if !self.attributes.contains_key(epoch) {
-            self.set(epoch, request.epoch.to_string());
+        if let (Some(time), false) = (request.epoch, self.attributes.contains_key(epoch)) {
+            self.set(epoch, time.to_string());
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 
 mod buildkit;
 mod cli;
+mod cli_build;
 mod features;
 mod features_kept;
 mod git;

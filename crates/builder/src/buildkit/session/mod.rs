@@ -1,4 +1,4 @@
-//! What BuildKit asks of us during a build: files, credentials, secrets.
+//! What BuildKit asks of us during a build: files to read, an archive to write, credentials, secrets.
 //!
 //! A session is one call of the control API whose two streams of bytes carry a whole HTTP/2 connection. On that we are
 //! the server. It ends when the [`Session`] is dropped.
@@ -12,6 +12,7 @@ mod tree;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -30,12 +31,15 @@ use super::wire::grpc::health::v1::health_server::HealthServer;
 use super::wire::moby::buildkit::secrets::v1::secrets_server::SecretsServer;
 use super::wire::moby::buildkit::v1::BytesMessage;
 use super::wire::moby::filesync::v1::auth_server::AuthServer;
+use super::wire::moby::filesync::v1::file_send_server::FileSendServer;
 use super::wire::moby::filesync::v1::file_sync_server::FileSyncServer;
+use crate::oci::Credentials;
 use crate::secret::Secret;
 
 /// The methods that a session offers, as BuildKit names them.
-const METHODS: [&str; 4] = [
+const METHODS: [&str; 5] = [
     "/moby.filesync.v1.FileSync/DiffCopy",
+    "/moby.filesync.v1.FileSend/DiffCopy",
     "/moby.filesync.v1.Auth/Credentials",
     "/moby.buildkit.secrets.v1.Secrets/GetSecret",
     "/grpc.health.v1.Health/Check",
@@ -52,6 +56,16 @@ pub struct Login {
     pub user: String,
     /// The password or token.
     pub password: Secret,
+}
+
+impl From<Credentials> for Login {
+    fn from(credentials: Credentials) -> Self {
+        let (user, password) = match credentials {
+            Credentials::Basic { user, password } => (user, password),
+            Credentials::IdentityToken(token) => (String::new(), token),
+        };
+        Self { user, password }
+    }
 }
 
 /// Finds the credentials for a registry, named by host and port; Docker Hub is `registry-1.docker.io`.
@@ -98,8 +112,12 @@ pub struct Session {
 }
 
 impl Session {
-    /// Opens a session.
-    pub async fn open(client: &Client, offer: Offer) -> Result<Self, BuildError> {
+    /// Opens a session. If an image is to be written, it goes to `archive`.
+    pub async fn open(
+        client: &Client,
+        offer: Offer,
+        archive: Option<Arc<File>>,
+    ) -> Result<Self, BuildError> {
         let id = random_id();
         let (ours, theirs) = tokio::io::duplex(BUFFER_BYTES);
         let offer = Arc::new(offer);
@@ -107,6 +125,7 @@ impl Session {
             .initial_stream_window_size(1 << 20)
             .initial_connection_window_size(4 << 20)
             .add_service(FileSyncServer::new(files::Files(Arc::clone(&offer))))
+            .add_service(FileSendServer::new(services::Archive(archive)))
             .add_service(AuthServer::new(services::Logins(Arc::clone(&offer))))
             .add_service(SecretsServer::new(services::Secrets(offer)))
             .add_service(HealthServer::new(services::Health));

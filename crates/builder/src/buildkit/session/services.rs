@@ -1,13 +1,39 @@
-//! The small services of a session: credentials, secrets and whether we are still there.
+//! The small services of a session: the archive of an image, credentials, secrets and whether we are still there.
 
+use std::fs::File;
+use std::io::Write as _;
 use std::sync::Arc;
 
-use tonic::{Request, Response, Status};
+use futures_util::stream;
+use tonic::{Request, Response, Status, Streaming};
 
 use super::super::wire::grpc::health::v1 as health;
 use super::super::wire::moby::buildkit::secrets::v1 as secrets;
 use super::super::wire::moby::filesync::v1 as filesync;
 use super::Offer;
+
+/// Takes the archive of an image, if one was asked for.
+pub(super) struct Archive(pub(super) Option<Arc<File>>);
+
+#[tonic::async_trait]
+impl filesync::file_send_server::FileSend for Archive {
+    type DiffCopyStream = stream::Empty<Result<filesync::BytesMessage, Status>>;
+
+    async fn diff_copy(
+        &self,
+        request: Request<Streaming<filesync::BytesMessage>>,
+    ) -> Result<Response<Self::DiffCopyStream>, Status> {
+        let file = self.0.as_deref();
+        let mut file = file.ok_or_else(|| Status::permission_denied("no file was asked for"))?;
+        let mut parts = request.into_inner();
+        while let Some(part) = parts.message().await? {
+            let written = file.write_all(&part.data);
+            written
+                .map_err(|io| Status::internal(format!("the archive cannot be written: {io}")))?;
+        }
+        Ok(Response::new(stream::empty()))
+    }
+}
 
 /// Gives credentials of registries.
 pub(super) struct Logins(pub(super) Arc<Offer>);

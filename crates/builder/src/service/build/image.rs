@@ -7,6 +7,7 @@ use chrono::Utc;
 use coder_devcontainer::config::Compat;
 use coder_devcontainer::feature::control::Control;
 use coder_devcontainer::feature::lockfile::{self, Lockfile};
+use coder_devcontainer::metadata::Omit;
 use coder_devcontainer::project::{Project, ReadProject};
 use coder_devcontainer::repository::folder;
 use coder_devcontainer::workspace::Place;
@@ -21,12 +22,12 @@ use super::progress::Writer;
 use super::request::{BuildRequest, RegistryCredentials};
 use super::{Found, Item, Reporter};
 use crate::buildkit::session::{Login, Logins};
-use crate::buildkit::{BuildError, Cache};
+use crate::buildkit::{BuildError, Cache, Export};
 use crate::features::{self, Contents, Fetcher, Locking, Mirrors};
 use crate::git::clone::Cloned;
 use crate::image::{self, FeatureFiles};
+use crate::oci::Location;
 use crate::oci::manifest::OCI_MANIFEST;
-use crate::oci::{Credentials, Location};
 use crate::secret::Secret;
 use crate::service::app::App;
 use crate::service::http::error::chain;
@@ -200,7 +201,9 @@ impl Job<'_> {
             },
             compose_env: &BTreeMap::new(),
             names: vec![item.image()],
-            insecure: self.app.registries.insecure().allows(host),
+            export: Export::Push {
+                insecure: self.app.registries.insecure().allows(host),
+            },
             platforms: self.platforms(),
             no_cache: request.no_cache.unwrap_or(config.no_cache),
             cache_from: caches(&request.cache_from, &config.cache_from)?,
@@ -212,7 +215,8 @@ impl Job<'_> {
                 "org.opencontainers.image.revision".to_owned(),
                 self.cloned.commit.clone(),
             )]),
-            epoch: self.cloned.committed_at,
+            omit: Omit::default(),
+            epoch: Some(self.cloned.committed_at),
             max_context_bytes: MAX_CONTEXT_BYTES,
         };
         let building = image::build(client, build, Some(events)).boxed();
@@ -315,13 +319,12 @@ impl Job<'_> {
                     let (user, password) = (own.username, own.password);
                     return Some(Login { user, password });
                 }
-                match ambient.find(&[registry]).await.ok().flatten()? {
-                    Credentials::Basic { user, password } => Some(Login { user, password }),
-                    Credentials::IdentityToken(password) => Some(Login {
-                        user: String::new(),
-                        password,
-                    }),
-                }
+                ambient
+                    .find(&[registry])
+                    .await
+                    .ok()
+                    .flatten()
+                    .map(Login::from)
             })
         })
     }

@@ -1,6 +1,5 @@
 //! What happens in a build, as lines of its log.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write as _;
 use std::sync::Arc;
@@ -9,14 +8,14 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::Reporter;
-use crate::buildkit::Event;
+use crate::buildkit::{Event, Lines};
 
-/// Writes events as lines: steps are numbered in the order in which they are first heard of.
+/// Writes events as lines, and tells listeners of them.
 pub(super) struct Writer {
     log: Arc<File>,
     reporter: Reporter,
     image: String,
-    numbers: HashMap<String, usize>,
+    lines: Lines,
 }
 
 impl Writer {
@@ -26,7 +25,7 @@ impl Writer {
             log,
             reporter,
             image: image.to_owned(),
-            numbers: HashMap::new(),
+            lines: Lines::default(),
         }
     }
 
@@ -38,24 +37,9 @@ impl Writer {
     /// Writes all events until the last sender is gone.
     pub(super) async fn follow(&mut self, mut events: UnboundedReceiver<Event>) {
         while let Some(event) = events.recv().await {
-            let text = self.text(&event);
+            let text = self.lines.text(&event);
             self.line(&text);
             self.reporter.tell(|| self.told(&event));
-        }
-    }
-
-    fn text(&mut self, event: &Event) -> String {
-        match event {
-            Event::Started { step, name } => format!("#{} {name}", self.number(step)),
-            Event::Completed {
-                step, cached: true, ..
-            } => format!("#{} CACHED", self.number(step)),
-            Event::Completed { step, took, .. } => {
-                format!("#{} DONE {:.1}s", self.number(step), took.as_secs_f64())
-            }
-            Event::Failed { step, error, .. } => format!("#{} ERROR: {error}", self.number(step)),
-            Event::Log { step, line } => format!("#{} {line}", self.number(step)),
-            Event::Warning(text) => format!("warning: {text}"),
         }
     }
 
@@ -91,10 +75,5 @@ impl Writer {
             }
             Event::Warning(text) => json!({ "type": "warning", "image": image, "text": text }),
         }
-    }
-
-    fn number(&mut self, step: &str) -> usize {
-        let next = self.numbers.len() + 1;
-        *self.numbers.entry(step.to_owned()).or_insert(next)
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use coder_builder::buildkit::session::Login;
-use coder_builder::buildkit::{BuildError, Client, Event};
+use coder_builder::buildkit::{BuildError, Client, Event, Export};
 use coder_builder::features::{
     Contents, Fetcher, Locking, Mirrors, Request, Resolved, Store, resolve,
 };
@@ -17,6 +17,7 @@ use coder_builder::secret::Secret;
 use coder_devcontainer::config::Compat;
 use coder_devcontainer::feature::control::Control;
 use coder_devcontainer::json::Object;
+use coder_devcontainer::metadata::Omit;
 use coder_devcontainer::project::Project;
 use coder_devcontainer::repository::Repository;
 use coder_devcontainer::workspace::Place;
@@ -138,7 +139,7 @@ impl Scene {
             },
             compose_env: &env,
             names: vec![self.name("app", "1")],
-            insecure: true,
+            export: Export::Push { insecure: true },
             platforms: Vec::new(),
             no_cache: false,
             cache_from: Vec::new(),
@@ -147,7 +148,8 @@ impl Scene {
             secrets: BTreeMap::new(),
             masked: Vec::new(),
             labels: BTreeMap::new(),
-            epoch: 1_700_000_000,
+            omit: Omit::default(),
+            epoch: Some(1_700_000_000),
             max_context_bytes: 64 << 20,
         };
         change(&mut request);
