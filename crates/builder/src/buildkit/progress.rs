@@ -96,17 +96,18 @@ pub struct FailedStep {
 }
 
 impl Progress {
-    /// Passes events on to `to`. What is in `secrets` is masked everywhere, in base64 too.
+    /// Passes events on to `to`. What is in `secrets` is masked everywhere, in each of its [`forms`].
     pub fn new<'a>(
         to: Option<UnboundedSender<Event>>,
         secrets: impl IntoIterator<Item = &'a Secret>,
     ) -> Self {
         let secrets = secrets.into_iter().map(Secret::reveal);
-        let secrets = secrets.filter(|text| text.len() >= SHORTEST_MASKED);
-        let forms = secrets.flat_map(|text| [text.to_owned(), STANDARD.encode(text)]);
+        let mut secrets: Vec<String> = secrets.flat_map(forms).collect();
+        // What has others in it goes first.
+        secrets.sort_by_key(|text| std::cmp::Reverse(text.len()));
         let inner = Inner {
             to,
-            secrets: forms.collect(),
+            secrets,
             steps: HashMap::new(),
             failed: None,
         };
@@ -262,6 +263,26 @@ impl Inner {
     }
 }
 
+/// How a secret may appear: as it is, in base64 with and without padding, in a URL, and each of its lines, as logs are
+/// masked line by line (spec §12).
+fn forms(secret: &str) -> Vec<String> {
+    let coded = STANDARD.encode(secret);
+    let in_url = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect::<String>();
+    let whole = [
+        secret.to_owned(),
+        coded.trim_end_matches('=').to_owned(),
+        coded,
+        in_url.replace('+', "%20"),
+        in_url,
+    ];
+    let lines = secret.lines().map(str::to_owned);
+    let long = |text: &String| text.len() >= SHORTEST_MASKED;
+    match secret.len() >= SHORTEST_MASKED {
+        true => whole.into_iter().chain(lines).filter(long).collect(),
+        false => Vec::new(),
+    }
+}
+
 fn took(
     started: Option<prost_types::Timestamp>,
     completed: Option<prost_types::Timestamp>,
@@ -329,6 +350,30 @@ mod tests {
         assert!(matches!(&events[0], Event::Started { name, .. } if name == "RUN make"));
         assert!(matches!(events.last(), Some(Event::Failed { .. })));
         assert_eq!(events.len(), 5);
+    }
+
+    #[test]
+    fn check_148_secrets_are_masked_in_every_form() {
+        let secrets = [
+            Secret::new("p&ss w/rd"),
+            Secret::new("one line\ntwo\n\nlast line\n"),
+        ];
+        let progress = Progress::new(None, &secrets);
+        let table = [
+            ("-p p&ss w/rd;", "-p ***;"),
+            ("Basic cCZzcyB3L3Jk", "Basic ***"),
+            (
+                "https://u:p%26ss%20w%2Frd@h/?t=p%26ss+w%2Frd",
+                "https://u:***@h/?t=***",
+            ),
+            ("x one line", "x ***"),
+            ("two last line", "two ***"),
+            ("b25lIGxpbmUKdHdvCgpsYXN0IGxpbmUK", "***"),
+            ("p&ss w/r", "p&ss w/r"),
+        ];
+        for (text, want) in table {
+            assert_eq!(progress.masked(text), want, "{text}");
+        }
     }
 
     #[test]

@@ -27,6 +27,7 @@ use coder_devcontainer::config::Compat;
 use coder_devcontainer::json::{Object, Value};
 use coder_devcontainer::metadata::{self, Entry};
 use coder_devcontainer::runtime::CONFIG_LABEL;
+use coder_devcontainer::runtime::properties::IN_CONFIG_LABEL;
 use futures_util::future::try_join_all;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -262,8 +263,7 @@ impl Job<'_> {
     /// What devcontainer.json says and the metadata label has no place for, with the remote user's account.
     fn config_label(&self, account: Option<&Account>) -> String {
         let raw = &self.request.project.raw;
-        let keys = ["workspaceFolder", "runArgs", "initializeCommand"];
-        let said = keys
+        let said = IN_CONFIG_LABEL
             .iter()
             .filter_map(|key| Some(((*key).to_owned(), raw.get(*key)?.clone())));
         let mut object: Object = said.collect();

@@ -62,7 +62,7 @@ async fn check_74_a_dockerfile_is_built_with_all_labels_in_one_push() {
 }
 
 #[tokio::test]
-async fn checks_94_107_109_and_115_features_are_installed_in_order_with_their_options() {
+async fn checks_94_107_to_109_111_and_115_features_are_installed_in_order_with_their_options() {
     let scene = Scene::new();
     let config = json!({"User": "dev", "Env": ["PATH=/bin"]});
     let base = Base::new("base", config).to(&scene.registry.host).await;
@@ -265,7 +265,7 @@ async fn checks_79_and_120_each_platform_has_its_own_base_and_user() {
 }
 
 #[tokio::test]
-async fn check_123_secrets_are_seen_by_steps_and_by_nobody_else() {
+async fn checks_123_and_148_secrets_are_seen_by_steps_and_by_nobody_else() {
     let scene = Scene::new();
     let base = Base::new("base", json!({})).to(&scene.registry.host).await;
     scene.write(

@@ -12,6 +12,7 @@ mod image_trouble;
 mod oci;
 mod oci_hostile;
 mod reference;
+mod run;
 mod service;
 mod service_builds;
 mod service_images;

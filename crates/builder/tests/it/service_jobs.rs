@@ -252,3 +252,33 @@ async fn a_killed_service_loses_no_job_and_leaves_no_secret() {
     }
     assert_eq!(again.scratch(), Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn check_196_a_build_adds_nothing_but_objects_to_the_log_of_the_service() {
+    let world = BuildWorld::start(&[]).await;
+    let files = [
+        (
+            ".devcontainer.json",
+            r#"{"build":{"dockerfile":"Dockerfile"}}"#,
+        ),
+        (
+            "Dockerfile",
+            "FROM BASE\nRUN printf 'raw text\\n[1]\\n{\"a\": \\n'; echo raw too >&2\n",
+        ),
+    ];
+    world.repository("o/raw.git", &files);
+    let answer = world.service.build(world.body("o/raw.git", "t")).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let id = answer.json()["imageBuildLogId"].clone();
+    let log = format!("/logs/{}", id.as_str().unwrap());
+    let log = world.service.get(&log).await.body;
+    assert!(log.contains("raw text") && log.contains("raw too"), "{log}");
+    // git has something to say as well.
+    let none = world.service.build(world.body("o/none.git", "t")).await;
+    assert_eq!(none.status, 500, "{none:?}");
+    // Each line is an object, or this fails.
+    let lines = world.service.lines();
+    let is = |event: &str| lines.iter().any(|line| line["event"] == event);
+    assert!(is("image.build_push.output_captured") && is("git.clone.output_captured"));
+    assert!(!lines.iter().any(|line| line.to_string().contains("raw t")));
+}

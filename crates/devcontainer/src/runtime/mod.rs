@@ -7,11 +7,13 @@
 //! | [`scripts`] | hooks and environment as scripts |
 //! | [`run_args`] | docker's flags, as far as a pod has something like them |
 //! | [`pod`] | what a pod has to be given |
+//! | [`properties`] | what becomes of each property |
 //!
 //! INVARIANT: variables are rewritten, never replaced: what they mean is known where the container runs. What is asked
 //! for and not honoured is a warning. Pure, as all of this crate.
 
 pub mod pod;
+pub mod properties;
 pub mod run_args;
 pub mod scripts;
 pub mod shell;
@@ -29,9 +31,6 @@ pub const CONFIG_LABEL: &str = "com.deepspacecartel.devcontainer-builder.config"
 
 /// Where a project is in the container when nobody says so.
 const DEFAULT_WORKSPACE_FOLDER: &str = "/workspaces/${localWorkspaceFolderBasename}";
-
-/// The properties of the second label that belong to the configuration.
-const FROM_CONFIG_LABEL: [&str; 3] = ["workspaceFolder", "runArgs", "initializeCommand"];
 
 /// What is known of an image.
 #[derive(Debug, Clone, Copy)]
@@ -121,6 +120,7 @@ pub fn describe(image: Image<'_>) -> Result<Description, NoMetadata> {
     let lifecycle_scripts = scripts::lifecycle(&entries, &config, &mut warnings);
     let env_scripts = scripts::environment(&merged, &run_args, &mut warnings);
     let runtime = pod::runtime(&merged, &run_args, &config, image.user, &mut warnings);
+    warnings.extend(properties::warnings(&merged, &config, &entries));
     warnings.extend(variables.host_warning());
     Ok(Description {
         configuration: configuration(&merged, &config),
@@ -154,7 +154,7 @@ fn read_config(label: Option<&str>, warnings: &mut Vec<String>) -> Object {
 
 fn configuration(merged: &Merged, config: &Object) -> Object {
     let mut configuration = merged.value.clone();
-    for key in FROM_CONFIG_LABEL {
+    for key in properties::IN_CONFIG_LABEL {
         if let Some(value) = config.get(key) {
             configuration.insert(key.to_owned(), value.clone());
         }

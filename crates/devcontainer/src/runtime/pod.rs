@@ -20,7 +20,7 @@ pub fn runtime(
     let mut put = |key: &str, value: Value| {
         runtime.insert(key.to_owned(), value);
     };
-    put("ports", ports(merged, warnings).into());
+    put("ports", ports(merged, config, warnings).into());
     put("mounts", mounts(merged, run_args, warnings).into());
     put("capAdd", cap_add(merged, run_args).into());
     let flag = |key: &str| merged.value.get(key).is_some_and(Value::truthy);
@@ -42,7 +42,7 @@ pub fn runtime(
             .map_or(Value::Null, Value::from),
     );
     put("hostAliases", aliases(run_args).into());
-    put("resources", resources(merged, run_args).into());
+    put("resources", resources(merged, run_args, warnings).into());
     runtime
 }
 
@@ -66,6 +66,11 @@ fn users(merged: &Merged, config: &Object, image_user: &str, warnings: &mut Vec<
     };
     let container = said("containerUser").or(image);
     let remote = said("remoteUser").or(container).unwrap_or("root");
+    if let Some(container) = said("containerUser").filter(|container| *container != remote) {
+        warnings.push(format!(
+            "containerUser is not honoured: all programs run as {remote}, the remote user, and none as {container}"
+        ));
+    }
     if remote.bytes().all(|b| b.is_ascii_digit()) {
         warnings.push(format!(
             "the remote user {remote} is a number: home and group may not be known"
@@ -99,22 +104,23 @@ fn list<'a>(merged: &'a Merged, key: &str) -> &'a [Value] {
         .unwrap_or_default()
 }
 
-fn ports(merged: &Merged, warnings: &mut Vec<String>) -> Vec<Value> {
+fn ports(merged: &Merged, config: &Object, warnings: &mut Vec<String>) -> Vec<Value> {
     let attributes = merged
         .value
         .get("portsAttributes")
         .and_then(Value::as_object);
-    let mut ports = Vec::new();
+    let mut numbers = Vec::new();
     for value in list(merged, "forwardPorts") {
-        let port = match Port::read(value) {
-            Some(port) if port.host == "localhost" => port.port,
-            _ => {
-                warnings.push(format!(
-                    "forwardPorts: {value} is not a port of the container and is dropped"
-                ));
-                continue;
-            }
-        };
+        match Port::read(value) {
+            Some(port) if port.host == "localhost" => numbers.push(port.port),
+            _ => warnings.push(format!(
+                "forwardPorts: {value} is not a port of the container and is dropped"
+            )),
+        }
+    }
+    published(config, &mut numbers, warnings);
+    let mut ports = Vec::new();
+    for port in numbers {
         let about = attributes.and_then(|all| all.get(&port.to_string())?.as_object());
         let about = about.map(PortAttributes::read).unwrap_or_default();
         let mut object = Object::from_iter([("port".to_owned(), Value::Number(port.into()))]);
@@ -130,6 +136,35 @@ fn ports(merged: &Merged, warnings: &mut Vec<String>) -> Vec<Value> {
         ports.push(object.into());
     }
     ports
+}
+
+/// Adds what `appPort` has: of docker's `address:host:container` only the last is about the container.
+fn published(config: &Object, numbers: &mut Vec<u16>, warnings: &mut Vec<String>) {
+    let all = match config.get("appPort") {
+        None => &[],
+        Some(Value::Array(all)) => all.as_slice(),
+        Some(one) => std::slice::from_ref(one),
+    };
+    for value in all {
+        let (own, is_whole) = match value.as_str().and_then(|text| text.rsplit_once(':')) {
+            Some((_, own)) => (Port::read(&own.into()), false),
+            None => (Port::read(value), true),
+        };
+        let Some(own) = own else {
+            warnings.push(format!(
+                "appPort: {value} is not a port of the container and is dropped"
+            ));
+            continue;
+        };
+        if !is_whole {
+            warnings.push(format!(
+                "appPort: of {value} only the port of the container counts"
+            ));
+        }
+        if !numbers.contains(&own.port) {
+            numbers.push(own.port);
+        }
+    }
 }
 
 fn mounts(merged: &Merged, run_args: &RunArgs, warnings: &mut Vec<String>) -> Vec<Value> {
@@ -201,7 +236,7 @@ fn aliases(run_args: &RunArgs) -> Vec<Value> {
 }
 
 /// What is not asked for is `null`, also where the merge has a zero.
-fn resources(merged: &Merged, run_args: &RunArgs) -> Object {
+fn resources(merged: &Merged, run_args: &RunArgs, warnings: &mut Vec<String>) -> Object {
     let asked = merged
         .value
         .get("hostRequirements")
@@ -211,6 +246,16 @@ fn resources(merged: &Merged, run_args: &RunArgs) -> Object {
         (Some(cpus), _) => Value::number(cpus),
         (None, cpus) => whole(cpus),
     };
+    if let Gpu::Required {
+        cores,
+        memory_bytes,
+    } = read.gpu
+        && (cores.is_some() || memory_bytes.is_some())
+    {
+        warnings.push(
+            "hostRequirements.gpu: how many cores and how much memory is not honoured".to_owned(),
+        );
+    }
     let gpu = match read.gpu {
         Gpu::None => Value::Null,
         _ => asked

@@ -3,6 +3,7 @@
 pub mod base;
 pub mod buildkit;
 pub mod command;
+pub mod docker;
 pub mod fake;
 pub mod feature;
 pub mod git_https;
