@@ -9,6 +9,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod connect;
 mod db;
 pub mod embedded;
 mod error;
@@ -60,8 +61,9 @@ pub use agents::*;
 pub use api_keys::*;
 pub use audit::*;
 pub use builds::*;
+pub use connect::{ConnectOptions, Connection, Database};
 pub use daemons::*;
-pub use db::{ConnectOptions, Store, Tx};
+pub use db::{Store, Tx};
 pub use error::{ConnectError, Error};
 pub use files::*;
 pub use gauges::{AgentStatsGauge, AppGauge, BuildNames};
@@ -73,7 +75,7 @@ pub use job_logs::*;
 pub use job_results::*;
 pub use job_timings::*;
 pub use jobs::*;
-pub use migrate::MigrateError;
+pub use migrate::{MigrateError, Schema};
 pub use notifications::*;
 pub use organizations::*;
 pub use path_apps::*;
@@ -89,6 +91,8 @@ pub use users::*;
 pub use version_contents::*;
 pub use workspace_search::*;
 pub use workspaces::*;
+
+pub use tokio_postgres::Row;
 
 /// What a method of the store answers.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -2,26 +2,42 @@
 
 use tokio_postgres::Client;
 
-/// The migrations, oldest first. The position is the version.
-const MIGRATIONS: &[(&str, &str)] = &[
-    ("init", include_str!("../migrations/0001_init.sql")),
-    (
-        "job_trace",
-        include_str!("../migrations/0002_job_trace.sql"),
-    ),
-];
+/// The schema of a program: its migrations, and how a database shows which of them it has.
+pub struct Schema {
+    /// The program, for messages.
+    pub program: &'static str,
+    /// The table that says which migrations were applied. No two programs have the same, so that each knows the other's
+    /// database as foreign.
+    pub table: &'static str,
+    /// The lock under which replicas that start together take turns. Any fixed number will do.
+    pub lock: i64,
+    /// Names and texts, oldest first. The position is the version.
+    pub migrations: &'static [(&'static str, &'static str)],
+}
 
-/// The lock under which replicas that start together take turns. Any fixed number will do.
-const LOCK: i64 = 0x636f_6465_7200;
+pub(crate) const SCHEMA: Schema = Schema {
+    program: "coder",
+    table: "schema_migrations",
+    lock: 0x636f_6465_7200,
+    migrations: &[
+        ("init", include_str!("../migrations/0001_init.sql")),
+        (
+            "job_trace",
+            include_str!("../migrations/0002_job_trace.sql"),
+        ),
+    ],
+};
 
 /// Why the schema cannot be brought up to date.
 #[derive(Debug, thiserror::Error)]
 pub enum MigrateError {
     /// A newer version of the program was here.
     #[error(
-        "the database is at schema version {found}, but this version of coder knows only {known}; upgrade coder, or restore a backup of the database from before its upgrade"
+        "the database is at schema version {found}, but this version of {program} knows only {known}; upgrade {program}, or restore a backup of the database from before its upgrade"
     )]
     Newer {
+        /// The program.
+        program: &'static str,
         /// The database's version.
         found: i32,
         /// Ours.
@@ -29,9 +45,11 @@ pub enum MigrateError {
     },
     /// The database holds another program's tables.
     #[error(
-        "the database already holds tables that coder-rs did not make (such as {table:?}); give it an empty database"
+        "the database already holds tables that {program} did not make (such as {table:?}); give it an empty database"
     )]
     Foreign {
+        /// The program.
+        program: &'static str,
         /// One of them.
         table: String,
     },
@@ -50,67 +68,75 @@ pub enum MigrateError {
 }
 
 /// Applies what is missing, each migration in a transaction of its own.
-pub(crate) async fn run(client: &mut Client) -> Result<(), MigrateError> {
-    let known = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
-    if current(client).await? == known {
+pub(crate) async fn run(client: &mut Client, schema: &Schema) -> Result<(), MigrateError> {
+    let known = i32::try_from(schema.migrations.len()).unwrap_or(i32::MAX);
+    if current(client, schema).await? == known {
         return Ok(());
     }
     client
-        .execute("select pg_advisory_lock($1)", &[&LOCK])
+        .execute("select pg_advisory_lock($1)", &[&schema.lock])
         .await?;
-    let result = apply_missing(client, known).await;
+    let result = apply_missing(client, schema, known).await;
     client
-        .execute("select pg_advisory_unlock($1)", &[&LOCK])
+        .execute("select pg_advisory_unlock($1)", &[&schema.lock])
         .await
         .ok();
     result
 }
 
-async fn current(client: &Client) -> Result<i32, tokio_postgres::Error> {
+async fn current(client: &Client, schema: &Schema) -> Result<i32, tokio_postgres::Error> {
+    let table = schema.table;
     let there: bool = client
-        .query_one("select to_regclass('schema_migrations') is not null", &[])
+        .query_one("select to_regclass($1) is not null", &[&table])
         .await?
         .get(0);
     if !there {
         return Ok(0);
     }
-    Ok(client
-        .query_one(
-            "select coalesce(max(version), 0) from schema_migrations",
-            &[],
-        )
-        .await?
-        .get(0))
+    let version = format!("select coalesce(max(version), 0) from {table}");
+    Ok(client.query_one(&version, &[]).await?.get(0))
 }
 
-async fn apply_missing(client: &mut Client, known: i32) -> Result<(), MigrateError> {
-    let found = current(client).await?;
+async fn apply_missing(
+    client: &mut Client,
+    schema: &Schema,
+    known: i32,
+) -> Result<(), MigrateError> {
+    let Schema { program, table, .. } = *schema;
+    let found = current(client, schema).await?;
     if found > known {
-        return Err(MigrateError::Newer { found, known });
+        return Err(MigrateError::Newer {
+            program,
+            found,
+            known,
+        });
     }
     if found == 0 {
         let foreign = client
             .query_opt("select tablename from pg_tables where schemaname = current_schema() order by 1 limit 1", &[])
             .await?;
         if let Some(row) = foreign {
-            return Err(MigrateError::Foreign { table: row.get(0) });
+            return Err(MigrateError::Foreign {
+                program,
+                table: row.get(0),
+            });
         }
     }
-    for (version, (name, sql)) in (1..).zip(MIGRATIONS) {
+    for (version, (name, sql)) in (1..).zip(schema.migrations) {
         if version <= found {
             continue;
         }
         let failed = |source| MigrateError::Apply { name, source };
         let tx = client.transaction().await.map_err(failed)?;
-        tx.batch_execute(
-            "create table if not exists schema_migrations \
+        tx.batch_execute(&format!(
+            "create table if not exists {table} \
              (version integer primary key, name text not null, applied_at timestamptz not null default now())",
-        )
+        ))
         .await
         .map_err(failed)?;
         tx.batch_execute(sql).await.map_err(failed)?;
         tx.execute(
-            "insert into schema_migrations (version, name) values ($1, $2)",
+            &format!("insert into {table} (version, name) values ($1, $2)"),
             &[&version, name],
         )
         .await

@@ -4,7 +4,8 @@
 //! once: whoever waits for an event must also look at the data when it subscribes and from time to
 //! time, so that a lost event only delays it. [`PubSub::reconnected`] tells when to look.
 
-use crate::db::{Db as _, tls_connector};
+use crate::connect::tls_connector;
+use crate::db::Db as _;
 use crate::instruments::{Counters, EventCounts, Instruments, count};
 use crate::{Result, Store};
 use futures_util::future::poll_fn;

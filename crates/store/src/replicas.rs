@@ -5,7 +5,8 @@
 //! with no sign of life between them, therefore means death; the second look is for processes that
 //! have only lost their connection and take the lock again within moments.
 
-use crate::db::{FromRow, connect_once};
+use crate::connect::connect_once;
+use crate::db::FromRow;
 use crate::{Result, Store};
 use chrono::{DateTime, Utc};
 use coder_model::ReplicaId;
