@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use super::build::history::History;
 use super::config::Config;
-use super::jobs::Jobs;
+use super::jobs::store::UseJobs;
+use super::jobs::{Jobs, Limits};
 use super::logs::{self, LogStore};
 use super::metrics::Metrics;
 use super::slots::Slots;
@@ -20,6 +21,7 @@ use crate::features::Store;
 use crate::features::store::UseStore;
 use crate::oci::{Client, Credentials, DockerConfig, Insecure, Keychain, Options, Proxies};
 use crate::secret::Secret;
+use coder_store::{ConnectError, ConnectOptions, Database, Schema};
 use tokio_util::sync::CancellationToken;
 
 /// How the scratch directories of builds begin.
@@ -30,6 +32,14 @@ const FEATURES_FOLDER: &str = "devcontainer-builder-features";
 
 /// The folder of jobs and earlier builds, below that of temporary files, unless another is configured.
 const STATE_FOLDER: &str = "devcontainer-builder-state";
+
+/// What replicas share.
+const SCHEMA: Schema = Schema {
+    program: "devcontainer-builder",
+    table: "devcontainer_builder_migrations",
+    lock: 0x6465_7663_6f6e,
+    migrations: &[("init", include_str!("../../migrations/0001_init.sql"))],
+};
 
 /// What all requests share.
 pub struct App {
@@ -88,6 +98,12 @@ pub enum StartApp {
         /// The folder.
         folder: String,
     },
+    /// The database.
+    #[error(transparent)]
+    Database(#[from] ConnectError),
+    /// The jobs in it.
+    #[error(transparent)]
+    Jobs(#[from] UseJobs),
     /// Where BuildKit is.
     #[error(transparent)]
     Buildkit(#[from] ReadEndpoint),
@@ -113,10 +129,14 @@ fn environment() -> BTreeMap<String, String> {
 
 impl App {
     /// Makes it. Scratch directories and logs are in `temporary`.
-    pub fn new(config: Config, temporary: PathBuf) -> Result<Self, StartApp> {
+    pub async fn new(config: Config, temporary: PathBuf) -> Result<Self, StartApp> {
         let lock = lock(&config, &temporary)?;
+        let database = match &config.database_url {
+            Some(url) => Some(connect(url).await?),
+            None => None,
+        };
         let folder = temporary.join(logs::FOLDER);
-        let logs = LogStore::open(&folder, config.log_retention);
+        let logs = LogStore::open(&folder, config.log_retention, database.clone());
         let logs = logs.map_err(|io| StartApp::Logs {
             folder: temporary.display().to_string(),
             io,
@@ -132,7 +152,7 @@ impl App {
             metrics: Metrics::new()?,
             logs,
             registries: Client::new(&options)?,
-            jobs: jobs(&config, &temporary)?,
+            jobs: jobs(&config, &temporary, database).await?,
             history: history(&config, &temporary)?,
             stopping: CancellationToken::new(),
             _lock: lock,
@@ -213,14 +233,25 @@ fn history(config: &Config, temporary: &Path) -> Result<History, StartApp> {
     History::open(&folder).map_err(|io| no_state(&folder, io))
 }
 
-fn jobs(config: &Config, temporary: &Path) -> Result<Jobs, StartApp> {
+async fn jobs(
+    config: &Config,
+    temporary: &Path,
+    database: Option<Database>,
+) -> Result<Jobs, StartApp> {
+    let limits = Limits {
+        queued: config.max_queued_jobs,
+        running_per_caller: config.max_builds_per_caller,
+    };
+    if let Some(database) = database {
+        return Ok(Jobs::shared(database, config.replica_timeout, limits).await?);
+    }
     let folder = state(config, temporary, "jobs");
-    let jobs = Jobs::open(
-        &folder,
-        config.max_queued_jobs,
-        config.max_builds_per_caller,
-    );
-    jobs.map_err(|io| no_state(&folder, io))
+    Jobs::local(&folder, limits).map_err(|io| no_state(&folder, io))
+}
+
+async fn connect(url: &Secret) -> Result<Database, ConnectError> {
+    let options = ConnectOptions::default();
+    Database::connect(url.reveal(), &options, &SCHEMA).await
 }
 
 fn buildkit(config: &Config) -> Result<Option<buildkit::Client>, ReadEndpoint> {

@@ -5,13 +5,17 @@
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use coder_store::Database;
 use uuid::Uuid;
+
+use super::files;
+use super::log_mirror::{LogTable, Mirror};
 
 /// The folder of the logs, below that of temporary files.
 pub const FOLDER: &str = "devcontainer-builder-logs";
@@ -26,10 +30,11 @@ pub enum LogKind {
 }
 
 impl LogKind {
-    fn prefix(self) -> &'static str {
+    /// As it stands at the beginning of a name.
+    pub fn as_str(self) -> &'static str {
         match self {
-            Self::Git => "git-",
-            Self::Docker => "docker-",
+            Self::Git => "git",
+            Self::Docker => "docker",
         }
     }
 }
@@ -46,9 +51,16 @@ pub struct LogId {
 #[error("invalid log id")]
 pub struct ReadLogId;
 
+impl LogId {
+    /// What the log is of.
+    pub fn kind(self) -> LogKind {
+        self.kind
+    }
+}
+
 impl fmt::Display for LogId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.kind.prefix(), self.uuid.as_hyphenated())
+        write!(f, "{}-{}", self.kind.as_str(), self.uuid.as_hyphenated())
     }
 }
 
@@ -56,9 +68,10 @@ impl FromStr for LogId {
     type Err = ReadLogId;
 
     fn from_str(text: &str) -> Result<Self, ReadLogId> {
-        let of = |kind: LogKind| Some((kind, text.strip_prefix(kind.prefix())?));
-        let found = of(LogKind::Git).or_else(|| of(LogKind::Docker));
-        let (kind, rest) = found.ok_or(ReadLogId)?;
+        let (kind, rest) = text.split_once('-').ok_or(ReadLogId)?;
+        let all = [LogKind::Git, LogKind::Docker];
+        let kind = all.into_iter().find(|known| known.as_str() == kind);
+        let kind = kind.ok_or(ReadLogId)?;
         let uuid = Uuid::try_parse(rest).map_err(|_| ReadLogId)?;
         let id = Self { kind, uuid };
         // Other ways to write a UUID name nothing.
@@ -70,32 +83,31 @@ impl FromStr for LogId {
     }
 }
 
-/// Logs in a folder.
-#[derive(Debug)]
+/// Logs in a folder, and in a database if several replicas share one.
 pub struct LogStore {
     folder: PathBuf,
     retention: usize,
+    table: Option<LogTable>,
 }
 
 /// A log that is being written.
-#[derive(Debug, Clone)]
 pub struct OpenLog {
     /// Its name.
     pub id: LogId,
     /// Where it is written.
     pub file: Arc<File>,
+    mirror: Option<Mirror>,
 }
 
 impl LogStore {
-    /// Logs in this folder, which only its owner can enter; of each kind, `retention` are kept.
-    pub fn open(folder: &Path, retention: usize) -> io::Result<Self> {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
+    /// Logs in this folder, which only its owner can enter; of each kind, `retention` are kept. With a database, they are
+    /// in the folder only while they are written.
+    pub fn open(folder: &Path, retention: usize, database: Option<Database>) -> io::Result<Self> {
+        files::make_private(folder)?;
         Ok(Self {
             folder: folder.to_owned(),
             retention,
+            table: database.map(LogTable::new),
         })
     }
 
@@ -107,27 +119,39 @@ impl LogStore {
     pub fn create(&self, kind: LogKind) -> io::Result<OpenLog> {
         let uuid = Uuid::new_v4();
         let id = LogId { kind, uuid };
+        let path = self.path(id);
         let mut options = OpenOptions::new();
         let file = options
+            .read(true)
             .append(true)
             .create_new(true)
             .mode(0o600)
-            .open(self.path(id))?;
-        Ok(OpenLog {
-            id,
-            file: Arc::new(file),
-        })
+            .open(&path)?;
+        let file = Arc::new(file);
+        let mirror = self.table.as_ref().map(|table| {
+            // Who looks for it after this finds it in the database.
+            let remove = move || _ = fs::remove_file(path);
+            table.mirror(id, Arc::clone(&file), self.retention, remove)
+        });
+        Ok(OpenLog { id, file, mirror })
     }
 
     /// Ends a log: the oldest of its kind beyond what is kept go.
-    pub fn close(&self, log: &OpenLog) {
+    pub async fn close(&self, log: OpenLog) {
+        match log.mirror {
+            Some(mirror) => mirror.close().await,
+            None => self.forget_old(log.id),
+        }
+    }
+
+    fn forget_old(&self, closed: LogId) {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut all: Vec<(SystemTime, LogId)> = entries
             .filter_map(|entry| {
                 let name = entry.file_name().into_string().ok()?;
                 let id: LogId = name.strip_suffix(".log")?.parse().ok()?;
                 let time = entry.metadata().ok()?.modified().ok()?;
-                (id.kind == log.id.kind && id != log.id).then_some((time, id))
+                (id.kind == closed.kind && id != closed).then_some((time, id))
             })
             .collect();
         all.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
@@ -138,13 +162,20 @@ impl LogStore {
     }
 
     /// The text of a log; `None` if there is none with this name.
-    pub fn read(&self, id: LogId) -> io::Result<Option<Vec<u8>>> {
-        found(fs::read(self.path(id)))
+    pub async fn read(&self, id: LogId) -> io::Result<Option<Vec<u8>>> {
+        match (found(fs::read(self.path(id)))?, &self.table) {
+            (None, Some(table)) => table.read(id).await,
+            (here, _) => Ok(here),
+        }
     }
 
     /// Deletes a log and says whether it was there.
-    pub fn delete(&self, id: LogId) -> io::Result<bool> {
-        Ok(found(fs::remove_file(self.path(id)))?.is_some())
+    pub async fn delete(&self, id: LogId) -> io::Result<bool> {
+        let was_here = found(fs::remove_file(self.path(id)))?.is_some();
+        match &self.table {
+            Some(table) => Ok(table.delete(id).await? || was_here),
+            None => Ok(was_here),
+        }
     }
 }
 
@@ -177,10 +208,10 @@ mod tests {
         }
     }
 
-    #[test]
-    fn check_96_the_oldest_of_a_kind_goes() {
+    #[tokio::test]
+    async fn check_96_the_oldest_of_a_kind_goes() {
         let dir = tempfile::tempdir().unwrap();
-        let store = LogStore::open(&dir.path().join("logs"), 10).unwrap();
+        let store = LogStore::open(&dir.path().join("logs"), 10, None).unwrap();
         let docker = store.create(LogKind::Docker).unwrap();
         let mut all = Vec::new();
         for age in (0..11u64).rev() {
@@ -188,16 +219,16 @@ mod tests {
             let time = SystemTime::now() - std::time::Duration::from_secs(age * 10);
             log.file.set_modified(time).unwrap();
             all.push(log.id);
-            store.close(&log);
+            store.close(log).await;
         }
-        let there: Vec<bool> = all
-            .iter()
-            .map(|id| store.read(*id).unwrap().is_some())
-            .collect();
+        let mut there = Vec::new();
+        for id in all {
+            there.push(store.read(id).await.unwrap().is_some());
+        }
         assert_eq!(there.iter().filter(|there| **there).count(), 10);
         assert!(!there[0]);
-        assert!(store.read(docker.id).unwrap().is_some());
-        assert!(store.delete(docker.id).unwrap());
-        assert!(!store.delete(docker.id).unwrap());
+        assert!(store.read(docker.id).await.unwrap().is_some());
+        assert!(store.delete(docker.id).await.unwrap());
+        assert!(!store.delete(docker.id).await.unwrap());
     }
 }

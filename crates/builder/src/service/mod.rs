@@ -8,6 +8,7 @@
 //! | [`build`] | from a request to images in a registry |
 //! | [`jobs`], [`auth`] | builds that nobody waits for; who calls |
 //! | [`http`] | routes, handlers, answers |
+//! | `log_mirror` | logs in the database of several replicas |
 //! | [`deletion`] | deleting a tag without the image of others |
 //! | [`files`] | files that the service keeps for itself |
 //! | [`telemetry`] | lines of the log |
@@ -22,6 +23,7 @@ pub mod files;
 pub mod grammar;
 pub mod http;
 pub mod jobs;
+mod log_mirror;
 pub mod logs;
 pub mod metrics;
 pub mod run;

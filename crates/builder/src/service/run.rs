@@ -56,7 +56,7 @@ pub async fn run(args: impl IntoIterator<Item = OsString>) -> Result<(), RunServ
     }
     let temporary = std::env::temp_dir();
     let port = config.port;
-    let app = Arc::new(App::new(config, temporary)?);
+    let app = Arc::new(App::new(config, temporary).await?);
     // Only now is it sure that no other process with the same state is at work there.
     remove_left_over(&app.temporary);
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).await;

@@ -17,4 +17,5 @@ mod service;
 mod service_builds;
 mod service_images;
 mod service_jobs;
+mod service_replicas;
 mod support;

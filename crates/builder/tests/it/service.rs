@@ -175,6 +175,12 @@ impl World {
         Self { root, git, service }
     }
 
+    /// Another process of the service, which trusts the same repositories.
+    pub async fn another(&self, env: &[(&str, &str)]) -> Service {
+        let ca = [("GIT_CA_FILE", self.git.ca_file.to_str().unwrap())];
+        Service::start(&[&ca, env].concat()).await
+    }
+
     pub fn repository(&self, name: &str, files: &[(&str, &str)]) -> GitRepository {
         GitRepository::create(self.root.path(), name, "trunk", files)
     }

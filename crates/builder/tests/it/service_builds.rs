@@ -4,6 +4,8 @@ use std::fs;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::support::base::Base;
 use crate::support::buildkit::BuildKit;
@@ -31,7 +33,7 @@ impl World {
         Self::with(Registry::start(), env).await
     }
 
-    async fn with(registry: Registry, env: &[(&str, &str)]) -> Self {
+    pub async fn with(registry: Registry, env: &[(&str, &str)]) -> Self {
         let root = tempfile::tempdir().unwrap();
         let git = GitHttps::start(root.path(), &[], "").await;
         let buildkit = BuildKit::shared();
@@ -59,6 +61,15 @@ impl World {
         }
     }
 
+    /// What a process needs to build with the same parts.
+    pub fn env(&self) -> [(&str, &str); 3] {
+        [
+            ("GIT_CA_FILE", self.git.ca_file.to_str().unwrap()),
+            ("BUILDKIT_ENDPOINT", self.buildkit.tcp.as_str()),
+            ("INSECURE_REGISTRIES", self.insecure.as_str()),
+        ]
+    }
+
     pub fn repository(&self, name: &str, files: &[(&str, &str)]) -> GitRepository {
         let own: Vec<(&str, String)> = files
             .iter()
@@ -78,7 +89,7 @@ impl World {
         })
     }
 
-    async fn build(&self, name: &str, tag: &str) -> Answer {
+    pub async fn build(&self, name: &str, tag: &str) -> Answer {
         self.service.build(self.body(name, tag)).await
     }
 
@@ -145,7 +156,7 @@ fn files() -> Vec<(&'static str, &'static str)> {
 }
 
 #[tokio::test]
-async fn checks_12_64_74_75_86_and_91_a_repository_becomes_an_image_that_says_how_it_is_run() {
+async fn checks_12_64_74_75_86_91_and_196_a_repository_becomes_an_image_that_says_how_it_is_run() {
     let world = World::start(&[]).await;
     assert_eq!(
         world.service.get("/health/ready").await.json(),
@@ -200,6 +211,12 @@ async fn checks_12_64_74_75_86_and_91_a_repository_becomes_an_image_that_says_ho
         (&json!(true), &json!("already absent"))
     );
     assert_eq!(world.service.scratch(), Vec::<String>::new());
+    // No line of the build is mixed in, although it was told to whoever reads the log of the build.
+    let lines = world.service.lines();
+    assert!(
+        lines.iter().all(|line| line["event"].is_string()),
+        "{lines:?}"
+    );
 }
 
 #[tokio::test]
@@ -360,21 +377,32 @@ async fn check_72_credentials_of_a_request_are_for_its_push_only() {
 }
 
 #[tokio::test]
-async fn readiness_asks_buildkit_and_a_build_without_it_says_so() {
+async fn check_71_readiness_asks_buildkit_and_a_build_without_it_says_so_and_the_next_asks_again() {
     let world = World::start(&[]).await;
     world.repository("r.git", &[(".devcontainer.json", r#"{"image":"BASE"}"#)]);
-    let endpoint = format!("tcp://127.0.0.1:{}", free_port());
-    let ca = world.git.ca_file.to_str().unwrap();
-    let service = Service::start(&[("BUILDKIT_ENDPOINT", &endpoint), ("GIT_CA_FILE", ca)]).await;
+    let address = format!("127.0.0.1:{}", free_port());
+    let endpoint = format!("tcp://{address}");
+    let own = [("BUILDKIT_ENDPOINT", endpoint.as_str())];
+    let service = Service::start(&[&world.env()[..], &own].concat()).await;
     let ready = service.get("/health/ready").await;
     assert_eq!(ready.status, 503);
-    assert!(ready.body.contains("BuildKit cannot be reached") && !ready.body.contains(&endpoint));
+    assert!(ready.body.contains("BuildKit cannot be reached") && !ready.body.contains(&address));
     let answer = service.build(world.body("r.git", "t")).await;
     assert_eq!(
         (answer.status, &answer.json()["reason"]),
         (500, &json!("buildkit"))
     );
-    assert!(world.buildkit.tcp.starts_with("tcp://"));
+    let listener = TcpListener::bind(&address).await.unwrap();
+    let buildkit = world.buildkit.tcp.trim_start_matches("tcp://").to_owned();
+    tokio::spawn(async move {
+        while let Ok((mut from, _)) = listener.accept().await {
+            let mut to = TcpStream::connect(&buildkit).await.unwrap();
+            tokio::spawn(async move { copy_bidirectional(&mut from, &mut to).await });
+        }
+    });
+    let answer = service.build(world.body("r.git", "t")).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(service.get("/health/ready").await.status, 200);
 }
 
 #[tokio::test]

@@ -10,13 +10,13 @@ use crate::service_builds::World as BuildWorld;
 use crate::support::git_https::Silent;
 use crate::support::service::{Answer, Service};
 
-async fn submit(service: &Service, headers: &[(&str, &str)], body: &Value) -> Answer {
+pub async fn submit(service: &Service, headers: &[(&str, &str)], body: &Value) -> Answer {
     service
         .call("POST", "/jobs", headers, &body.to_string())
         .await
 }
 
-fn id(answer: &Answer) -> String {
+pub fn id(answer: &Answer) -> String {
     answer.json()["id"]
         .as_str()
         .unwrap_or_else(|| panic!("{answer:?}"))
@@ -24,7 +24,7 @@ fn id(answer: &Answer) -> String {
 }
 
 /// The events of a job, to its end.
-async fn events(service: &Service, id: &str, headers: &[(&str, &str)]) -> Vec<Value> {
+pub async fn events(service: &Service, id: &str, headers: &[(&str, &str)]) -> Vec<Value> {
     let answer = service
         .call("GET", &format!("/jobs/{id}/events"), headers, "")
         .await;
@@ -39,7 +39,7 @@ async fn events(service: &Service, id: &str, headers: &[(&str, &str)]) -> Vec<Va
 }
 
 /// Waits until a job is over.
-async fn ended(service: &Service, id: &str, headers: &[(&str, &str)]) -> Value {
+pub async fn ended(service: &Service, id: &str, headers: &[(&str, &str)]) -> Value {
     let last = events(service, id, headers).await.pop().unwrap();
     assert_eq!(last["type"], "state");
     last["job"].clone()
@@ -120,7 +120,7 @@ async fn two_processes_do_not_share_a_state() {
 }
 
 /// Two callers with tokens.
-fn tokens(dir: &Path) -> String {
+pub fn tokens(dir: &Path) -> String {
     let file = dir.join("tokens.json");
     let list =
         json!([{ "name": "one", "token": "s3cr3t-1" }, { "name": "two", "token": "s3cr3t-2" }]);
@@ -128,8 +128,8 @@ fn tokens(dir: &Path) -> String {
     file.display().to_string()
 }
 
-const ONE: [(&str, &str); 1] = [("Authorization", "Bearer s3cr3t-1")];
-const TWO: [(&str, &str); 1] = [("Authorization", "Bearer s3cr3t-2")];
+pub const ONE: [(&str, &str); 1] = [("Authorization", "Bearer s3cr3t-1")];
+pub const TWO: [(&str, &str); 1] = [("Authorization", "Bearer s3cr3t-2")];
 
 #[tokio::test]
 async fn with_tokens_callers_see_their_own_and_take_turns() {
@@ -192,7 +192,7 @@ async fn with_tokens_callers_see_their_own_and_take_turns() {
 }
 
 /// All files below a folder.
-fn texts(folder: &Path) -> String {
+pub fn texts(folder: &Path) -> String {
     let mut all = String::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         match entry.file_type().unwrap().is_dir() {
@@ -230,13 +230,7 @@ async fn a_killed_service_loses_no_job_and_leaves_no_secret() {
     assert_eq!(world.service.scratch().len(), 10);
     world.service.signal("-KILL");
     world.service.wait().await;
-    let insecure = world.insecure.clone();
-    let env = [
-        ("GIT_CA_FILE", world.git.ca_file.to_str().unwrap()),
-        ("BUILDKIT_ENDPOINT", world.buildkit.tcp.as_str()),
-        ("INSECURE_REGISTRIES", insecure.as_str()),
-    ];
-    let again = Service::start_in(&world.service.temporary, &env).await;
+    let again = Service::start_in(&world.service.temporary, &world.env()).await;
     assert!(!texts(&world.service.temporary).contains("s3cr3t"));
     for (index, id) in ids.iter().enumerate() {
         let job = ended(&again, id, &[]).await;

@@ -59,8 +59,9 @@ impl Job<'_> {
             .tell(|| json!({ "type": "image.started", "image": id, "logId": log.id.to_string() }));
         let limit = self.app.config.build_timeout;
         let result = tokio::time::timeout(limit, self.build_with(item, &log)).await;
-        self.app.logs.close(&log);
-        tracing::info!(event = "image.build_push.output_captured", log.id = %log.id);
+        let log_id = log.id;
+        self.app.logs.close(log).await;
+        tracing::info!(event = "image.build_push.output_captured", log.id = %log_id);
         let result = result.unwrap_or_else(|_| {
             let message = format!(
                 "the build of {} took longer than {} s",
@@ -69,11 +70,11 @@ impl Job<'_> {
             );
             Err(Failure::new(Reason::Timeout, message))
         });
-        let digest = result.map_err(|failure| failure.in_log(log.id))?;
+        let digest = result.map_err(|failure| failure.in_log(log_id))?;
         self.reporter
             .tell(|| json!({ "type": "image.completed", "image": id, "digest": digest }));
         self.remember(item, &digest);
-        item.log = Some(log.id);
+        item.log = Some(log_id);
         item.digest = Some(digest);
         Ok(())
     }

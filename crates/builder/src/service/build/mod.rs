@@ -250,17 +250,18 @@ async fn clone(
         limit: app.config.clone_timeout,
     };
     let result = clone.run(&scratch.join("clone"), &home, &log.file).await;
-    app.logs.close(&log);
-    tracing::info!(event = "git.clone.output_captured", log.id = %log.id);
+    let log_id = log.id;
+    app.logs.close(log).await;
+    tracing::info!(event = "git.clone.output_captured", log.id = %log_id);
     let cloned = result.map_err(|error| {
         let reason = match &error {
             CloneError::Credential(_) => Reason::Request,
             CloneError::Run(RunError::TimedOut { .. }) => Reason::Timeout,
             CloneError::Run(_) | CloneError::NoHostKey { .. } => Reason::Clone,
         };
-        Failure::new(reason, chain(&error)).in_log(log.id)
+        Failure::new(reason, chain(&error)).in_log(log_id)
     })?;
-    Ok((cloned, log.id))
+    Ok((cloned, log_id))
 }
 
 /// The configurations that are to be built, or the server's fallback.

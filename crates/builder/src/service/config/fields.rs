@@ -112,6 +112,12 @@ fields! {
         "Logs of each kind that are kept";
     StateDirectory: Kind::Text, Some("state-directory"), ["STATE_DIRECTORY"], Some("jobs.stateDirectory"),
         "Directory that keeps jobs over restarts; below that of temporary files by default";
+    DatabaseUrl: Kind::Text, None, ["DATABASE_URL"], None,
+        "PostgreSQL database that several replicas share for jobs and logs, as postgres://user:password@host:5432/database; \
+         in place of the state directory";
+    ReplicaTimeout: Kind::Positive, Some("replica-timeout"), ["REPLICA_TIMEOUT_SECONDS"],
+        Some("jobs.replicaTimeoutSeconds"),
+        "Seconds until others go on with the jobs of a replica that is not seen in the database";
     MaxQueuedJobs: Kind::Positive, Some("max-queued-jobs"), ["MAX_QUEUED_JOBS"], Some("jobs.maxQueued"),
         "Jobs that may wait";
     MaxBuildsPerCaller: Kind::Whole, Some("max-builds-per-caller"), ["MAX_BUILDS_PER_CALLER"],

@@ -21,6 +21,7 @@ use self::values::{Values, lookup};
 use super::auth::{TokenEntry, read_token};
 use super::grammar::{PLATFORM, RefuseCache, check_cache};
 use crate::git::credentials::{HostCredential, HostKeyPolicy};
+use crate::secret::Secret;
 
 /// The largest file that is read.
 const MAX_FILE_BYTES: u64 = 4 << 20;
@@ -72,6 +73,10 @@ pub struct Config {
     pub log_retention: usize,
     /// Where jobs are kept.
     pub state_directory: Option<PathBuf>,
+    /// The database that replicas share.
+    pub database_url: Option<Secret>,
+    /// How long a replica is not seen before its jobs are others'.
+    pub replica_timeout: Duration,
     /// Jobs that may wait.
     pub max_queued_jobs: usize,
     /// Jobs of one caller that run at once; `None` for any number.
@@ -249,6 +254,8 @@ pub fn load(
         reuse: Some(seconds(Id::ReuseSeconds, 0)).filter(|age| !age.is_zero()),
         log_retention: count(Id::LogRetention, 10),
         state_directory: path(Id::StateDirectory),
+        database_url: values.text(Id::DatabaseUrl).map(Secret::new),
+        replica_timeout: seconds(Id::ReplicaTimeout, 30),
         max_queued_jobs: count(Id::MaxQueuedJobs, 1000),
         max_builds_per_caller: Some(count(Id::MaxBuildsPerCaller, 0)).filter(|count| *count > 0),
         tokens,

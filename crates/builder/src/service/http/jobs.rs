@@ -1,7 +1,6 @@
 //! Handlers about jobs: builds that nobody waits for.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Bytes;
@@ -10,9 +9,8 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream::{self, Stream};
+use futures_util::stream::{Stream, StreamExt as _};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::Shared;
@@ -22,8 +20,8 @@ use super::query::json_body;
 use crate::service::app::App;
 use crate::service::auth::{Caller, sha256};
 use crate::service::build::request::BuildRequest;
-use crate::service::jobs::record::Idempotency;
-use crate::service::jobs::{Job, Submit};
+use crate::service::jobs::record::{Idempotency, Record};
+use crate::service::jobs::store::{Submit, UseJobs};
 
 /// The header with a caller's key.
 const KEY_HEADER: &str = "idempotency-key";
@@ -54,38 +52,54 @@ pub async fn job_create(
         digest: sha256(&bytes),
     });
     let submitted = app.jobs.submit(&caller.0, idempotency, &body, request);
-    let (job, is_new) = submitted.map_err(|error| match &error {
+    let (job, is_new) = submitted.await.map_err(|error| match &error {
         Submit::Full(_) => ApiError {
             retry_after: Some(RETRY_SECONDS),
             ..ApiError::new(StatusCode::TOO_MANY_REQUESTS, error.to_string())
         },
         Submit::OtherRequest => ApiError::new(StatusCode::CONFLICT, error.to_string()),
-        Submit::Keep(_) => {
-            tracing::error!(event = "job.not_kept", error.message = chain(&error));
-            ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
-        }
+        Submit::Keep(error) => unavailable(error),
     })?;
     let status = if is_new {
         StatusCode::ACCEPTED
     } else {
         StatusCode::OK
     };
-    Ok((status, Json(job.record().to_json())).into_response())
+    Ok((status, Json(job.to_json())).into_response())
+}
+
+/// What callers hear while jobs cannot be read or kept.
+pub(super) fn unavailable(error: &UseJobs) -> ApiError {
+    tracing::error!(event = "jobs.unavailable", error.message = chain(error));
+    ApiError {
+        retry_after: Some(RETRY_SECONDS),
+        ..ApiError::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "jobs cannot be read or kept now; try again later",
+        )
+    }
 }
 
 /// `GET /jobs`
-pub async fn job_list(State(app): Shared, caller: Caller) -> Json<Value> {
-    let jobs = app.jobs.list(&caller.0);
-    let jobs: Vec<Value> = jobs.iter().map(|record| record.to_json()).collect();
-    Json(json!({ "jobs": jobs }))
+pub async fn job_list(State(app): Shared, caller: Caller) -> Result<Json<Value>, ApiError> {
+    let jobs = app.jobs.list(&caller.0).await;
+    let jobs = jobs.map_err(|error| unavailable(&error))?;
+    let jobs: Vec<Value> = jobs.iter().map(Record::to_json).collect();
+    Ok(Json(json!({ "jobs": jobs })))
 }
 
-fn find(app: &App, caller: &Caller, id: &str) -> Result<Arc<Job>, ApiError> {
-    // What is not allowed and what is not there are the same.
-    let job = Uuid::try_parse(id)
-        .ok()
-        .and_then(|id| app.jobs.get(&caller.0, id));
-    job.ok_or_else(|| ApiError::new(StatusCode::NOT_FOUND, "no job with this id"))
+/// What is not allowed and what is not there are the same.
+fn no_job() -> ApiError {
+    ApiError::new(StatusCode::NOT_FOUND, "no job with this id")
+}
+
+fn job_id(id: &str) -> Result<Uuid, ApiError> {
+    Uuid::try_parse(id).map_err(|_| no_job())
+}
+
+async fn find(app: &App, caller: &Caller, id: &str) -> Result<Record, ApiError> {
+    let job = app.jobs.get(&caller.0, job_id(id)?).await;
+    job.map_err(|error| unavailable(&error))?.ok_or_else(no_job)
 }
 
 /// `GET /jobs/{id}`
@@ -94,7 +108,7 @@ pub async fn job_read(
     caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
-    Ok(Json(find(&app, &caller, &id)?.record().to_json()))
+    Ok(Json(find(&app, &caller, &id).await?.to_json()))
 }
 
 /// `DELETE /jobs/{id}`: cancels it. One that is over stays as it is.
@@ -103,9 +117,11 @@ pub async fn job_cancel(
     caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let job = find(&app, &caller, &id)?;
-    app.jobs.cancel(&job);
-    Ok((StatusCode::ACCEPTED, Json(job.record().to_json())).into_response())
+    let job = app.jobs.cancel(&caller.0, job_id(&id)?).await;
+    let job = job
+        .map_err(|error| unavailable(&error))?
+        .ok_or_else(no_job)?;
+    Ok((StatusCode::ACCEPTED, Json(job.to_json())).into_response())
 }
 
 /// `GET /jobs/{id}/events`: from the beginning, or after the one that `Last-Event-ID` names, until the job is over.
@@ -115,44 +131,16 @@ pub async fn job_events(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
-    let job = find(&app, &caller, &id)?;
+    let job = find(&app, &caller, &id).await?;
     let last = headers
         .get("last-event-id")
         .and_then(|id| id.to_str().ok()?.parse::<usize>().ok());
     let next = last.map_or(0, |last| last.saturating_add(1));
-    Ok(Sse::new(events(job, next, app.stopping.clone())).keep_alive(KeepAlive::default()))
-}
-
-fn events(
-    job: Arc<Job>,
-    next: usize,
-    stopping: CancellationToken,
-) -> impl Stream<Item = Result<Event, Infallible>> {
-    let seen = job.events.watch();
-    stream::unfold(
-        (job, next, seen, stopping),
-        |(job, next, mut seen, stopping)| async move {
-            loop {
-                if let Some(value) = job.events.get(next) {
-                    let kind = value["type"].as_str().unwrap_or("message").to_owned();
-                    let event = Event::default()
-                        .id(next.to_string())
-                        .event(kind)
-                        .data(value.to_string());
-                    return Some((Ok(event), (job, next + 1, seen, stopping)));
-                }
-                let known = *seen.borrow_and_update();
-                if known.count > next {
-                    continue;
-                }
-                if known.is_over {
-                    return None;
-                }
-                tokio::select! {
-                    changed = seen.changed() => changed.ok()?,
-                    () = stopping.cancelled() => return None,
-                }
-            }
-        },
-    )
+    let stopping = app.stopping.clone().cancelled_owned();
+    let events = app.jobs.follow(job.id, next).map(|(number, value)| {
+        let kind = value["type"].as_str().unwrap_or("message");
+        let event = Event::default().id(number.to_string()).event(kind);
+        Ok(event.data(value.to_string()))
+    });
+    Ok(Sse::new(events.take_until(stopping)).keep_alive(KeepAlive::default()))
 }

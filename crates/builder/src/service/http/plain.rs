@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::Shared;
 use super::error::{ApiError, chain};
+use super::jobs::unavailable;
 use crate::git::credentials::Credential;
 use crate::service::logs::LogId;
 
@@ -76,8 +77,12 @@ pub async fn config(State(app): Shared) -> Json<Value> {
 
 /// `GET /metrics`
 pub async fn metrics(State(app): Shared) -> Result<Response, ApiError> {
-    app.metrics
-        .set_current(app.slots.used(), app.jobs.waiting());
+    let waiting = app
+        .jobs
+        .waiting()
+        .await
+        .map_err(|error| unavailable(&error))?;
+    app.metrics.set_current(app.slots.used(), waiting);
     let text = app.metrics.text();
     let text =
         text.map_err(|error| ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, chain(&error)))?;
@@ -105,7 +110,11 @@ fn no_log() -> ApiError {
 /// `GET /logs/{id}`
 pub async fn log_read(State(app): Shared, Path(id): Path<String>) -> Result<Response, ApiError> {
     let id = log_id(&id)?;
-    let text = app.logs.read(id).map_err(|error| unreadable(id, &error))?;
+    let text = app
+        .logs
+        .read(id)
+        .await
+        .map_err(|error| unreadable(id, &error))?;
     let text = text.ok_or_else(no_log)?;
     tracing::info!(event = "logs.read.completed", log.id = %id);
     Ok(([(CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
@@ -120,6 +129,7 @@ pub async fn log_delete(
     match app
         .logs
         .delete(id)
+        .await
         .map_err(|error| unreadable(id, &error))?
     {
         true => {

@@ -1,7 +1,8 @@
 //! What happens in a job, for whoever listens: from the beginning, however late one comes.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::stream::{self, Stream};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -37,7 +38,7 @@ impl Events {
     /// Adds one.
     pub fn add(&self, event: Value) {
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        if list.len() >= MAX_EVENTS && event["type"] == "log" {
+        if is_too_much(list.len(), &event) {
             return;
         }
         list.push(event);
@@ -59,13 +60,41 @@ impl Events {
     }
 
     /// The event with this number, from zero.
-    pub fn get(&self, index: usize) -> Option<Value> {
+    fn get(&self, index: usize) -> Option<Value> {
         let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         list.get(index).cloned()
     }
 
     /// For waiting until there are more.
-    pub fn watch(&self) -> watch::Receiver<Seen> {
+    fn watch(&self) -> watch::Receiver<Seen> {
         self.count.subscribe()
     }
+}
+
+/// Whether an event is left out because there are so many.
+pub fn is_too_much(count: usize, event: &Value) -> bool {
+    count >= MAX_EVENTS && event["type"] == "log"
+}
+
+/// The events from this number, as they come, to the end.
+pub fn follow(events: Arc<Events>, next: usize) -> impl Stream<Item = (usize, Value)> {
+    let seen = events.watch();
+    stream::unfold(
+        (events, next, seen),
+        |(events, next, mut seen)| async move {
+            loop {
+                if let Some(event) = events.get(next) {
+                    return Some(((next, event), (events, next + 1, seen)));
+                }
+                let known = *seen.borrow_and_update();
+                if known.count > next {
+                    continue;
+                }
+                if known.is_over {
+                    return None;
+                }
+                seen.changed().await.ok()?;
+            }
+        },
+    )
 }

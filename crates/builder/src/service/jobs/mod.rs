@@ -1,151 +1,102 @@
-//! Builds that nobody waits for: submitted, queued, watched, canceled, and gone on with by the next process.
+//! Builds that nobody waits for: submitted, queued, watched, canceled, and gone on with by another process.
 //!
 //! | module | what it is for |
 //! |---|---|
-//! | [`queue`] | who is next. Pure |
-//! | [`record`] | what is kept in files |
-//! | [`events`] | what happens, for whoever listens |
+//! | [`record`] | what is kept of a job, and what becomes of it when its process ends |
+//! | [`store`] | where jobs are: `local` or `shared` |
+//! | `local` | with one process: in memory, and in files by `records`, in the order of [`queue`] |
+//! | `shared` | in a database, with several replicas |
+//! | [`events`] | what happens in a local job, for whoever listens |
 
 pub mod events;
+mod local;
 pub mod queue;
 pub mod record;
+mod records;
+mod shared;
+pub mod store;
 
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use serde_json::{Value, json};
+use coder_store::Database;
+use futures_util::stream::BoxStream;
+use serde_json::Value;
 use tokio::sync::Notify;
+use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use self::events::Events;
-use self::queue::FairQueue;
-use self::record::{Idempotency, Record, Records, State, without_secrets};
+use self::record::{Idempotency, Record, State};
+use self::shared::Shared;
+use self::store::{Store, Submit, UseJobs};
 use super::app::App;
 use super::build::request::BuildRequest;
 use super::build::watch::Watch;
-use super::build::{self, Reporter};
+use super::build::{self, Outcome};
+use super::http::error::chain;
 use super::slots::{Slot, Slots};
-use super::telemetry::now;
 
-/// How many jobs that are over are kept.
-const KEPT: usize = 500;
+/// How long to wait before a result that could not be kept is kept again.
+const KEEP_AGAIN: Duration = Duration::from_secs(1);
 
-/// How many of them keep all of their events, which are in memory.
-const KEPT_EVENTS: usize = 20;
-
-/// How often a job begins before it is given up: one that ends the service would do so again and again.
-const MAX_ATTEMPTS: u32 = 3;
-
-/// A job.
-pub struct Job {
-    /// Its name.
-    pub id: Uuid,
-    /// Who wants it.
-    pub caller: String,
-    record: Mutex<Record>,
-    /// What happens in it.
-    pub events: Events,
-    request: BuildRequest,
-    cancel: CancellationToken,
+/// How many jobs may wait and run.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Jobs that wait.
+    pub queued: usize,
+    /// Jobs of one caller that run at once; `None` for any number.
+    pub running_per_caller: Option<usize>,
 }
 
-/// All jobs of a process.
+/// All jobs.
 pub struct Jobs {
-    records: Records,
-    max_queued: usize,
-    max_running_per_caller: Option<usize>,
+    store: Store,
+    limits: Limits,
     inner: Mutex<Inner>,
     wake: Notify,
 }
 
+/// What only this process has of jobs.
 #[derive(Default)]
 struct Inner {
-    jobs: HashMap<Uuid, Arc<Job>>,
-    queue: FairQueue,
-    running: HashMap<String, usize>,
-    keys: HashMap<(String, String), Uuid>,
+    /// Requests with secrets that wait.
+    secret: HashMap<Uuid, BuildRequest>,
+    running: HashMap<Uuid, CancellationToken>,
 }
 
-/// A job that is not taken.
-#[derive(Debug, thiserror::Error)]
-pub enum Submit {
-    /// Too many wait.
-    #[error("{0} jobs are waiting; try again later")]
-    Full(usize),
-    /// The key was used for another request.
-    #[error("the Idempotency-Key was used for another request; use a new one")]
-    OtherRequest,
-    /// It cannot be kept.
-    #[error("the job cannot be kept")]
-    Keep(#[from] io::Error),
-}
-
-impl Job {
-    /// The state of things.
-    pub fn record(&self) -> Record {
-        self.lock().clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Record> {
-        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+impl Inner {
+    fn ids(&self) -> Vec<Uuid> {
+        let all = self.running.keys().chain(self.secret.keys());
+        all.copied().collect()
     }
 }
 
 impl Jobs {
-    /// The jobs in this folder. Those that were not over go on, or end if they cannot.
-    pub fn open(
-        folder: &Path,
-        max_queued: usize,
-        max_running_per_caller: Option<usize>,
-    ) -> io::Result<Self> {
-        let jobs = Self {
-            records: Records::open(folder)?,
-            max_queued,
-            max_running_per_caller,
-            inner: Mutex::default(),
-            wake: Notify::new(),
-        };
-        for record in jobs.records.all()? {
-            jobs.take_over(record)?;
-        }
-        Ok(jobs)
+    /// The jobs in this folder, which are this process's alone.
+    pub fn local(folder: &Path, limits: Limits) -> io::Result<Self> {
+        Ok(Self::with(Store::local(folder)?, limits))
     }
 
-    fn take_over(&self, mut record: Record) -> io::Result<()> {
-        let request = BuildRequest::read(&record.request);
-        let interrupted = !record.state.is_final();
-        let cannot = match &request {
-            _ if !interrupted => None,
-            Err(_) => Some("its request cannot be read any more"),
-            Ok(_) if record.had_secrets => Some("its credentials are not kept; submit it again"),
-            Ok(_) if record.attempts >= MAX_ATTEMPTS => Some("it was interrupted too often"),
-            Ok(_) => None,
-        };
-        if let Some(cannot) = cannot {
-            record.state = State::Failed;
-            record.ended_at = Some(now());
-            let message = format!("the service was restarted during the job, and {cannot}");
-            record.error = Some(json!({ "error": message, "reason": "interrupted" }));
-        } else if interrupted {
-            record.state = State::Queued;
+    /// The jobs in this database. A replica that is not seen for `dead` is dead.
+    pub async fn shared(
+        database: Database,
+        dead: Duration,
+        limits: Limits,
+    ) -> Result<Self, UseJobs> {
+        Ok(Self::with(Store::shared(database, dead).await?, limits))
+    }
+
+    fn with(store: Store, limits: Limits) -> Self {
+        Self {
+            store,
+            limits,
+            inner: Mutex::default(),
+            wake: Notify::new(),
         }
-        self.records.keep(&record)?;
-        // Without a request there is nothing that could be shown of it but its record.
-        let Ok(request) = request else { return Ok(()) };
-        let (id, caller, state) = (record.id, record.caller.clone(), record.state);
-        tracing::info!(event = "job.taken_over", job.id = %id, state = state.as_str());
-        let mut inner = self.lock();
-        if let Some(used) = &record.idempotency {
-            inner.keys.insert((caller.clone(), used.key.clone()), id);
-        }
-        if state == State::Queued {
-            inner.queue.push(&caller, id);
-        }
-        inner.jobs.insert(id, Arc::new(new_job(record, request)));
-        Ok(())
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -153,224 +104,194 @@ impl Jobs {
     }
 
     /// Takes a request as a job, and says whether it is new: with a key that was used, it is the job of before.
-    pub fn submit(
+    pub async fn submit(
         &self,
         caller: &str,
         idempotency: Option<Idempotency>,
         body: &Value,
         request: BuildRequest,
-    ) -> Result<(Arc<Job>, bool), Submit> {
-        let mut inner = self.lock();
-        if let Some(used) = &idempotency {
-            let key = (caller.to_owned(), used.key.clone());
-            if let Some(job) = inner.keys.get(&key).and_then(|id| inner.jobs.get(id)) {
-                let same = job.lock().idempotency.as_ref() == Some(used);
-                return if same {
-                    Ok((Arc::clone(job), false))
-                } else {
-                    Err(Submit::OtherRequest)
-                };
-            }
-        }
-        if inner.queue.len() >= self.max_queued {
-            return Err(Submit::Full(inner.queue.len()));
-        }
-        let (kept, had_secrets) = without_secrets(body);
-        let record = Record {
-            id: Uuid::new_v4(),
-            caller: caller.to_owned(),
-            state: State::Queued,
-            created_at: now(),
-            started_at: None,
-            ended_at: None,
-            attempts: 0,
-            request: kept,
-            had_secrets,
-            idempotency: idempotency.clone(),
-            result: None,
-            error: None,
-        };
-        self.records.keep(&record)?;
+    ) -> Result<(Record, bool), Submit> {
+        let record = Record::new(caller, body, idempotency);
         let id = record.id;
-        let job = Arc::new(new_job(record, request));
-        inner.jobs.insert(id, Arc::clone(&job));
-        if let Some(used) = idempotency {
-            inner.keys.insert((caller.to_owned(), used.key), id);
+        // Before it is known, as it may begin at once.
+        if record.had_secrets {
+            self.lock().secret.insert(id, request);
         }
-        inner.queue.push(caller, id);
-        drop(inner);
-        self.wake.notify_one();
-        Ok((job, true))
+        let taken = self.store.submit(record, self.limits.queued).await;
+        match &taken {
+            Ok((_, true)) => self.wake.notify_one(),
+            Ok((_, false)) | Err(_) => _ = self.lock().secret.remove(&id),
+        }
+        taken
     }
 
     /// A job of this caller.
-    pub fn get(&self, caller: &str, id: Uuid) -> Option<Arc<Job>> {
-        let inner = self.lock();
-        inner
-            .jobs
-            .get(&id)
-            .filter(|job| job.caller == caller)
-            .cloned()
+    pub async fn get(&self, caller: &str, id: Uuid) -> Result<Option<Record>, UseJobs> {
+        self.store.get(caller, id).await
     }
 
     /// All jobs of this caller, the newest first.
-    pub fn list(&self, caller: &str) -> Vec<Record> {
-        let jobs: Vec<Arc<Job>> = self.lock().jobs.values().cloned().collect();
-        let own = jobs.iter().filter(|job| job.caller == caller);
-        let mut records: Vec<Record> = own.map(|job| job.record()).collect();
-        records.sort_by(|a, b| b.created_at.cmp(&a.created_at));
-        records
+    pub async fn list(&self, caller: &str) -> Result<Vec<Record>, UseJobs> {
+        self.store.list(caller).await
     }
 
-    /// Cancels a job. One that runs ends soon.
-    pub fn cancel(&self, job: &Job) {
-        job.cancel.cancel();
-        if self.lock().queue.remove(job.id) {
-            self.change(job, |record| record.state = State::Canceled);
-        }
+    /// What happens in a job, with the number of each event, from this number to its end.
+    pub fn follow(&self, id: Uuid, next: usize) -> BoxStream<'static, (usize, Value)> {
+        self.store.follow(id, next)
     }
 
-    /// The next job, with a slot for it.
-    fn next(&self, slots: &Arc<Slots>) -> Option<(Arc<Job>, Slot)> {
-        let mut inner = self.lock();
-        let Inner { queue, running, .. } = &mut *inner;
-        let limit = self.max_running_per_caller.unwrap_or(usize::MAX);
-        let may = |caller: &str| running.get(caller).copied().unwrap_or(0) < limit;
-        // A slot that is taken in vain would wake us again when it is given back.
-        if !queue.has_next(may) {
-            return None;
-        }
-        let slot = slots.take()?;
-        let id = queue.pop(may)?;
-        let job = Arc::clone(inner.jobs.get(&id)?);
-        *inner.running.entry(job.caller.clone()).or_default() += 1;
-        Some((job, slot))
-    }
-
-    fn change(&self, job: &Job, change: impl FnOnce(&mut Record)) {
-        let record = {
-            let mut record = job.lock();
-            change(&mut record);
-            if record.state.is_final() {
-                record.ended_at = Some(now());
-            }
-            record.clone()
-        };
-        if let Err(error) = self.records.keep(&record) {
-            tracing::error!(event = "job.not_kept", job.id = %record.id, error.message = %error);
-        }
-        job.events
-            .add(json!({ "type": "state", "at": now(), "job": record.to_json() }));
-        if record.state.is_final() {
-            job.events.end();
-            self.forget_old();
-        }
-    }
-
-    fn forget_old(&self) {
-        let mut inner = self.lock();
-        let jobs = inner.jobs.values().map(|job| job.record());
-        let mut over: Vec<Record> = jobs.filter(|record| record.state.is_final()).collect();
-        over.sort_by(|a, b| b.ended_at.cmp(&a.ended_at));
-        for record in over.iter().skip(KEPT_EVENTS).take(1) {
-            if let Some(job) = inner.jobs.get(&record.id) {
-                job.events.keep_last();
-            }
-        }
-        for record in over.into_iter().skip(KEPT) {
-            inner.jobs.remove(&record.id);
-            inner.keys.retain(|_, id| *id != record.id);
-            self.records.forget(record.id);
-        }
-    }
-
-    fn ended(&self, job: &Job) {
-        let mut inner = self.lock();
-        if let Some(count) = inner.running.get_mut(&job.caller) {
-            *count -= 1;
-            if *count == 0 {
-                inner.running.remove(&job.caller);
-            }
-        }
-        drop(inner);
-        self.wake.notify_one();
+    /// Cancels a job of this caller. One that runs ends soon; one that is over stays as it is.
+    pub async fn cancel(&self, caller: &str, id: Uuid) -> Result<Option<Record>, UseJobs> {
+        let record = self.store.cancel(caller, id).await?;
+        self.let_go().await;
+        Ok(record)
     }
 
     /// How many wait.
-    pub fn waiting(&self) -> usize {
-        self.lock().queue.len()
+    pub async fn waiting(&self) -> Result<usize, UseJobs> {
+        self.store.waiting().await
     }
 
-    fn is_running(&self) -> bool {
-        !self.lock().running.is_empty()
+    /// The next job, with a slot for it.
+    async fn next(&self, slots: &Arc<Slots>) -> Result<Option<(Record, Slot)>, UseJobs> {
+        let max = self.limits.running_per_caller.unwrap_or(usize::MAX);
+        // A slot that is taken in vain would wake us again when it is given back.
+        if !self.store.has_next(max).await? {
+            return Ok(None);
+        }
+        let Some(slot) = slots.take() else {
+            return Ok(None);
+        };
+        let record = self.store.claim(max).await?;
+        Ok(record.map(|record| (record, slot)))
     }
-}
 
-fn new_job(record: Record, request: BuildRequest) -> Job {
-    let events = Events::default();
-    if record.state.is_final() {
-        events.add(json!({ "type": "state", "at": record.ended_at, "job": record.to_json() }));
-        events.end();
+    /// Ends what was canceled, or is another's by now.
+    async fn let_go(&self) {
+        let ids = self.lock().ids();
+        match self.store.lost(&ids).await {
+            Ok(lost) => {
+                let mut inner = self.lock();
+                for id in lost {
+                    inner.secret.remove(&id);
+                    if let Some(token) = inner.running.get(&id) {
+                        token.cancel();
+                    }
+                }
+            }
+            Err(error) => {
+                tracing::warn!(event = "jobs.unreadable", error.message = chain(&error));
+            }
+        }
     }
-    Job {
-        id: record.id,
-        caller: record.caller.clone(),
-        record: Mutex::new(record),
-        events,
-        request,
-        cancel: CancellationToken::new(),
+
+    /// Keeps how a job ended. A database that cannot be reached is waited for: others take the job over if it is back
+    /// for them first.
+    async fn finish(&self, record: &Record) {
+        while let Err(error) = self.store.finish(record).await {
+            tracing::error!(event = "job.not_kept", job.id = %record.id, error.message = chain(&error));
+            tokio::time::sleep(KEEP_AGAIN).await;
+        }
+        self.lock().running.remove(&record.id);
+        self.wake.notify_one();
     }
 }
 
 /// Begins jobs as slots are free, until the service stops; then waits for those that run.
 pub async fn dispatch(app: Arc<App>) {
+    let jobs = &app.jobs;
+    let keeper = match &jobs.store {
+        Store::Local(_) => None,
+        Store::Shared(shared) => Some(tokio::spawn(keep(Arc::clone(&app), shared.clone()))),
+    };
     while !app.stopping.is_cancelled() {
-        while let Some((job, slot)) = app.jobs.next(&app.slots) {
-            tokio::spawn(run(Arc::clone(&app), job, slot));
+        match jobs.next(&app.slots).await {
+            Ok(Some((record, slot))) => {
+                let canceled = CancellationToken::new();
+                jobs.lock().running.insert(record.id, canceled.clone());
+                tokio::spawn(run(Arc::clone(&app), record, slot, canceled));
+                continue;
+            }
+            Ok(None) => {}
+            Err(error) => tracing::warn!(event = "jobs.unreadable", error.message = chain(&error)),
         }
         tokio::select! {
-            () = app.jobs.wake.notified() => {}
+            () = jobs.wake.notified() => {}
             () = app.slots.freed() => {}
             () = app.stopping.cancelled() => {}
         }
     }
-    while app.jobs.is_running() {
-        app.jobs.wake.notified().await;
+    while !jobs.lock().running.is_empty() {
+        jobs.wake.notified().await;
+    }
+    if let Some(keeper) = keeper {
+        keeper.abort();
+    }
+    if let Store::Shared(shared) = &jobs.store
+        && let Err(error) = shared.leave().await
+    {
+        tracing::warn!(event = "replica.not_left", error.message = chain(&error));
     }
 }
 
-async fn run(app: Arc<App>, job: Arc<Job>, slot: Slot) {
-    app.jobs.change(&job, |record| {
-        record.state = State::Running;
-        record.started_at = Some(now());
-        record.attempts += 1;
-    });
-    let watched = Arc::clone(&job);
-    let reporter = Reporter::to(move |event| watched.events.add(event));
-    let watch = Watch::start(&app, &job.request);
-    let building = build::run(&app, &job.request, &reporter);
-    let result = tokio::select! {
-        result = building => Some(result),
-        () = job.cancel.cancelled() => None,
-    };
-    match result {
-        None => app
-            .jobs
-            .change(&job, |record| record.state = State::Canceled),
-        Some(result) => {
-            watch.end(&job.request, &result);
-            app.jobs.change(&job, |record| match result {
-                Ok(outcome) => {
-                    record.state = State::Succeeded;
-                    record.result = Some(outcome.to_json());
+/// Keeps this replica alive for the others, and looks after its jobs when something changes.
+async fn keep(app: Arc<App>, shared: Shared) {
+    let mut changes = shared.changes();
+    let mut beats = interval(shared.beat_interval());
+    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = changes.next() => {}
+            _ = beats.tick() => {
+                if let Err(error) = shared.beat().await {
+                    tracing::warn!(event = "replica.not_seen", error.message = chain(&error));
                 }
-                Err(failure) => {
-                    record.state = State::Failed;
-                    record.error = Some(failure.to_api().body());
-                }
-            });
+            }
+        }
+        app.jobs.let_go().await;
+        app.jobs.wake.notify_one();
+    }
+}
+
+async fn run(app: Arc<App>, mut record: Record, slot: Slot, canceled: CancellationToken) {
+    let id = record.id;
+    let own = app.jobs.lock().secret.remove(&id);
+    // It may have been canceled before it was known to run here.
+    app.jobs.let_go().await;
+    match own.map_or_else(|| BuildRequest::read(&record.request), Ok) {
+        Err(_) => record.fail_interrupted("its request cannot be read any more"),
+        Ok(request) => {
+            let recorder = app.jobs.store.recorder(id);
+            let reporter = recorder.reporter();
+            let watch = Watch::start(&app, &request);
+            let building = build::run(&app, &request, &reporter);
+            let result = tokio::select! {
+                result = building => Some(result),
+                () = canceled.cancelled() => None,
+            };
+            // Before the event that says how it ended.
+            recorder.close().await;
+            if let Some(result) = &result {
+                watch.end(&request, result);
+            }
+            end(&mut record, result);
         }
     }
+    app.jobs.finish(&record).await;
     drop(slot);
-    app.jobs.ended(&job);
+}
+
+/// How a job ended; without a result, it was canceled.
+fn end(record: &mut Record, result: Option<Result<Outcome, build::failure::Failure>>) {
+    match result {
+        None => record.end(State::Canceled),
+        Some(Ok(outcome)) => {
+            record.result = Some(outcome.to_json());
+            record.end(State::Succeeded);
+        }
+        Some(Err(failure)) => {
+            record.error = Some(failure.to_api().body());
+            record.end(State::Failed);
+        }
+    }
 }

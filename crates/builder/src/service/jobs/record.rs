@@ -1,16 +1,15 @@
-//! What is kept of a job, one file for each: `kill -9` loses none.
+//! What is kept of a job, wherever that is.
 //!
-//! INVARIANT: no secret is ever in a file. A job whose request had some cannot be begun again by another process.
-
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+//! INVARIANT: no secret is ever kept. A job whose request had some cannot be begun again by another process.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::service::files;
+use crate::service::telemetry::now;
+
+/// How often a job begins before it is given up: one that ends the service would do so again and again.
+const MAX_ATTEMPTS: u32 = 3;
 
 /// Where a job is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +31,19 @@ impl State {
     /// Whether nothing more happens.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed | Self::Canceled)
+    }
+
+    /// The state that is written like this.
+    pub fn parse(text: &str) -> Option<Self> {
+        [
+            Self::Queued,
+            Self::Running,
+            Self::Succeeded,
+            Self::Failed,
+            Self::Canceled,
+        ]
+        .into_iter()
+        .find(|state| state.as_str() == text)
     }
 
     /// As it stands in answers.
@@ -86,7 +98,7 @@ pub struct Record {
 }
 
 /// The request without its secrets, and whether there were some.
-pub fn without_secrets(request: &Value) -> (Value, bool) {
+fn without_secrets(request: &Value) -> (Value, bool) {
     let mut request = request.clone();
     let mut had_secrets = false;
     if let Some(object) = request.as_object_mut() {
@@ -98,6 +110,56 @@ pub fn without_secrets(request: &Value) -> (Value, bool) {
 }
 
 impl Record {
+    /// A new job.
+    pub fn new(caller: &str, body: &Value, idempotency: Option<Idempotency>) -> Self {
+        let (request, had_secrets) = without_secrets(body);
+        Self {
+            id: Uuid::new_v4(),
+            caller: caller.to_owned(),
+            state: State::Queued,
+            created_at: now(),
+            started_at: None,
+            ended_at: None,
+            attempts: 0,
+            request,
+            had_secrets,
+            idempotency,
+            result: None,
+            error: None,
+        }
+    }
+
+    /// What becomes of a job that was not over when its process ended: it waits again, or ends where it cannot.
+    pub fn interrupt(&mut self) {
+        let cannot = if self.had_secrets {
+            "its credentials are not kept; submit it again"
+        } else if self.attempts >= MAX_ATTEMPTS {
+            "it was interrupted too often"
+        } else {
+            self.state = State::Queued;
+            return;
+        };
+        self.fail_interrupted(cannot);
+    }
+
+    /// Ends a job that was interrupted and cannot be begun again.
+    pub fn fail_interrupted(&mut self, cannot: &str) {
+        let message = format!("the process that had the job ended, and {cannot}");
+        self.end(State::Failed);
+        self.error = Some(json!({ "error": message, "reason": "interrupted" }));
+    }
+
+    /// Nothing more happens, as of now.
+    pub fn end(&mut self, state: State) {
+        self.state = state;
+        self.ended_at = Some(now());
+    }
+
+    /// What those who follow the job hear when its state changes.
+    pub fn event(&self) -> Value {
+        json!({ "type": "state", "at": now(), "job": self.to_json() })
+    }
+
     /// As the API shows it.
     pub fn to_json(&self) -> Value {
         json!({
@@ -110,55 +172,6 @@ impl Record {
             "result": self.result,
             "error": self.error,
         })
-    }
-}
-
-/// Records in a folder.
-#[derive(Debug)]
-pub struct Records(PathBuf);
-
-impl Records {
-    /// Records in this folder, which only its owner can enter.
-    pub fn open(folder: &Path) -> io::Result<Self> {
-        files::make_private(folder)?;
-        Ok(Self(folder.to_owned()))
-    }
-
-    /// Keeps a record: the old one or the new one is there, whenever one looks.
-    pub fn keep(&self, record: &Record) -> io::Result<()> {
-        files::replace(&self.path(record.id), &serde_json::to_vec(record)?)
-    }
-
-    /// Forgets a job.
-    pub fn forget(&self, id: Uuid) {
-        // It may be gone.
-        _ = fs::remove_file(self.path(id));
-    }
-
-    /// All records that can be read, the oldest first.
-    pub fn all(&self) -> io::Result<Vec<Record>> {
-        let mut all = Vec::new();
-        for entry in fs::read_dir(&self.0)?.flatten() {
-            let path = entry.path();
-            match path.extension().and_then(|extension| extension.to_str()) {
-                Some("json") => match serde_json::from_slice::<Record>(&fs::read(&path)?) {
-                    Ok(record) => all.push(record),
-                    Err(error) => {
-                        let path = path.display();
-                        tracing::warn!(event = "job.unreadable", %path, error.message = %error);
-                    }
-                },
-                // Half of a record that the process did not get to finish.
-                Some(files::UNFINISHED) => _ = fs::remove_file(&path),
-                _ => {}
-            }
-        }
-        all.sort_by(|a, b| a.created_at.cmp(&b.created_at));
-        Ok(all)
-    }
-
-    fn path(&self, id: Uuid) -> PathBuf {
-        self.0.join(format!("{id}.json"))
     }
 }
 
@@ -180,31 +193,23 @@ mod tests {
     }
 
     #[test]
-    fn records_are_kept_whole_and_halves_are_removed() {
-        let dir = tempfile::tempdir().unwrap();
-        let records = Records::open(dir.path()).unwrap();
-        let mut record = Record {
-            id: Uuid::from_u128(1),
-            caller: "c".into(),
-            state: State::Queued,
-            created_at: "2026-01-01T00:00:00Z".into(),
-            started_at: None,
-            ended_at: None,
-            attempts: 0,
-            request: json!({}),
-            had_secrets: false,
-            idempotency: None,
-            result: None,
-            error: None,
+    fn an_interrupted_job_waits_again_unless_it_cannot() {
+        let record = |had_secrets, attempts| {
+            let mut record = Record {
+                had_secrets,
+                attempts,
+                state: State::Running,
+                ..Record::new("c", &json!({}), None)
+            };
+            record.interrupt();
+            (
+                record.state,
+                record.error.is_some(),
+                record.ended_at.is_some(),
+            )
         };
-        records.keep(&record).unwrap();
-        record.state = State::Running;
-        records.keep(&record).unwrap();
-        fs::write(dir.path().join("x.new"), "{").unwrap();
-        fs::write(dir.path().join("broken.json"), "{").unwrap();
-        assert_eq!(records.all().unwrap(), [record.clone()]);
-        assert!(!dir.path().join("x.new").exists());
-        records.forget(record.id);
-        assert_eq!(records.all().unwrap(), []);
+        assert_eq!(record(false, 1), (State::Queued, false, false));
+        assert_eq!(record(true, 1), (State::Failed, true, true));
+        assert_eq!(record(false, MAX_ATTEMPTS), (State::Failed, true, true));
     }
 }

@@ -11,6 +11,7 @@ pub mod git_repository;
 pub mod git_ssh;
 pub mod oci;
 pub mod place;
+pub mod postgres;
 pub mod program;
 pub mod proxy;
 pub mod registry;

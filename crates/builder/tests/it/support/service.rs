@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::program::free_port;
@@ -38,6 +38,32 @@ impl Answer {
     /// The text of `error`.
     pub fn error(&self) -> String {
         self.json()["error"].as_str().unwrap().to_owned()
+    }
+}
+
+/// Calls whoever listens on a port of this machine.
+pub async fn call(
+    port: u16,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Answer {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    let mut text = format!("{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n");
+    for (name, value) in headers {
+        text.push_str(&format!("{name}: {value}\r\n"));
+    }
+    text.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let mut all = Vec::new();
+    stream.read_to_end(&mut all).await.unwrap();
+    let all = String::from_utf8(all).unwrap();
+    let (head, body) = all.split_once("\r\n\r\n").unwrap();
+    Answer {
+        status: head.split(' ').nth(1).unwrap().parse().unwrap(),
+        headers: head.to_ascii_lowercase(),
+        body: body.to_owned(),
     }
 }
 
@@ -102,22 +128,7 @@ impl Service {
         headers: &[(&str, &str)],
         body: &str,
     ) -> Answer {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
-        let mut text = format!("{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n");
-        for (name, value) in headers {
-            text.push_str(&format!("{name}: {value}\r\n"));
-        }
-        text.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
-        stream.write_all(text.as_bytes()).await.unwrap();
-        let mut all = Vec::new();
-        stream.read_to_end(&mut all).await.unwrap();
-        let all = String::from_utf8(all).unwrap();
-        let (head, body) = all.split_once("\r\n\r\n").unwrap();
-        Answer {
-            status: head.split(' ').nth(1).unwrap().parse().unwrap(),
-            headers: head.to_ascii_lowercase(),
-            body: body.to_owned(),
-        }
+        call(self.port, method, path, headers, body).await
     }
 
     pub async fn get(&self, path: &str) -> Answer {
@@ -128,6 +139,23 @@ impl Service {
         let headers = [("Content-Type", "application/json")];
         self.call("POST", "/build", &headers, &body.to_string())
             .await
+    }
+
+    /// Follows events until one fulfils this.
+    pub async fn wait_for_event(&self, path: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
+        let text = format!("GET {path} HTTP/1.1\r\nHost: test\r\n\r\n");
+        stream.write_all(text.as_bytes()).await.unwrap();
+        let mut lines = tokio::io::BufReader::new(stream).lines();
+        while let Some(line) = lines.next_line().await.unwrap() {
+            let data = line
+                .strip_prefix("data: ")
+                .map(serde_json::from_str::<Value>);
+            if let Some(event) = data.map(Result::unwrap).filter(&is_it) {
+                return event;
+            }
+        }
+        panic!("the events end before that one");
     }
 
     /// What it wrote so far: every line has to be an object.
