@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::credentials::{Credential, Home, HostKeyPolicy, UseCredential, address};
 use super::process::{Limit, Run, RunError};
+use super::size;
 use super::url::RepositoryUrl;
 
 /// What a phase that is too long is called.
@@ -30,6 +31,8 @@ pub struct Clone<'a> {
     pub ca_file: Option<&'a Path>,
     /// How long all of it may take.
     pub limit: Duration,
+    /// How large the clone may be, with its files and its history, in bytes.
+    pub max_bytes: u64,
 }
 
 /// What was cloned.
@@ -52,6 +55,14 @@ pub enum CloneError {
     /// Because a program failed.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// Because it is too large.
+    #[error(
+        "the clone is larger than {megabytes} MiB, which is the limit of the service (--max-clone-megabytes)"
+    )]
+    TooLarge {
+        /// The limit, in MiB.
+        megabytes: u64,
+    },
     /// Because the host shows no key.
     #[error(
         "ssh-keyscan found no host key of {host} at port {port}; is it the right host and port?"
@@ -88,7 +99,15 @@ impl Clone<'_> {
         let clone = clone
             .args(["--"])
             .args([address(self.credential, self.url)]);
-        clone.args([target]).run(limit, log).await?;
+        let clone = clone.args([target]);
+        // Whoever loses is dropped, which ends git.
+        tokio::select! {
+            cloned = clone.run(limit, log) => { cloned?; }
+            () = size::exceeds(target, self.max_bytes) => return Err(self.too_large()),
+        }
+        if size::of(target).await > self.max_bytes {
+            return Err(self.too_large());
+        }
         let here = || self.git(&home).args(["-C".as_ref(), target.as_os_str()]);
         // `%H` is the commit's own digits, whatever the configuration of git says.
         let show = here().args(["log", "-1", "--format=%H %ct", "HEAD"]);
@@ -109,6 +128,12 @@ impl Clone<'_> {
             branch,
             committed_at,
         })
+    }
+
+    fn too_large(&self) -> CloneError {
+        CloneError::TooLarge {
+            megabytes: self.max_bytes >> 20,
+        }
     }
 
     fn git(&self, home: &Home) -> Run {

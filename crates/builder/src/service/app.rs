@@ -17,8 +17,9 @@ use super::metrics::Metrics;
 use super::slots::Slots;
 use crate::buildkit::endpoint::{ReadEndpoint, TlsFiles};
 use crate::buildkit::{self, BuildError, Endpoint};
-use crate::features::Store;
+use crate::features::control::ReadControl;
 use crate::features::store::UseStore;
+use crate::features::{ControlManifest, Store};
 use crate::oci::{Client, Credentials, DockerConfig, Insecure, Keychain, Options, Proxies};
 use crate::secret::Secret;
 use coder_store::{ConnectError, ConnectOptions, Database, Schema};
@@ -53,6 +54,8 @@ pub struct App {
     pub buildkit: Option<buildkit::Client>,
     /// What was fetched of Features.
     pub features: Store,
+    /// Which Features are not allowed.
+    pub feature_control: ControlManifest,
     /// Registries.
     pub registries: Client,
     /// How many builds run.
@@ -110,6 +113,9 @@ pub enum StartApp {
     /// The folder of Features.
     #[error(transparent)]
     Features(#[from] UseStore),
+    /// The list of Features that are not allowed.
+    #[error(transparent)]
+    FeatureControl(#[from] ReadControl),
     /// The client of registries.
     #[error(transparent)]
     Registries(#[from] crate::oci::client::SetUp),
@@ -149,6 +155,7 @@ impl App {
         Ok(Self {
             buildkit: buildkit(&config)?,
             features: Store::open(&temporary.join(FEATURES_FOLDER))?,
+            feature_control: feature_control(&config)?,
             metrics: Metrics::new()?,
             logs,
             registries: Client::new(&options)?,
@@ -252,6 +259,13 @@ async fn jobs(
 async fn connect(url: &Secret) -> Result<Database, ConnectError> {
     let options = ConnectOptions::default();
     Database::connect(url.reveal(), &options, &SCHEMA).await
+}
+
+fn feature_control(config: &Config) -> Result<ControlManifest, ReadControl> {
+    match &config.feature_control {
+        Some(place) => ControlManifest::new(place),
+        None => Ok(ControlManifest::none()),
+    }
 }
 
 fn buildkit(config: &Config) -> Result<Option<buildkit::Client>, ReadEndpoint> {

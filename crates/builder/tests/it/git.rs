@@ -57,6 +57,7 @@ impl<'a> Wanted<'a> {
             allow_insecure: false,
             ca_file: self.ca_file,
             limit: self.limit,
+            max_bytes: u64::MAX,
         };
         let result = clone.run(&dir.path().join("clone"), &home, &log).await;
         let log = fs::read_to_string(dir.path().join("log")).unwrap();

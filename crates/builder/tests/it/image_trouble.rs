@@ -272,3 +272,20 @@ fn is_running(command: &[u8]) -> bool {
     let mut commands = all.filter_map(|one| std::fs::read(one.path().join("cmdline")).ok());
     commands.any(|one| one == command)
 }
+
+#[tokio::test]
+async fn a_context_with_a_file_of_10_gb_is_refused_and_one_that_leaves_it_out_is_not() {
+    let scene = Scene::new();
+    let base = Base::new("base", json!({})).to(&scene.registry.host).await;
+    scene.write("Dockerfile", &format!("FROM {base}\nCOPY . /all\n"));
+    let huge = std::fs::File::create(scene.dir.path().join("huge")).unwrap();
+    huge.set_len(10 << 30).unwrap();
+    let config = r#"{"build":{"dockerfile":"../Dockerfile","context":".."}}"#;
+    let error = scene.build(config).await.unwrap_err().to_string();
+    assert!(
+        error.contains("larger than 67108864 bytes") && error.contains(".dockerignore"),
+        "{error}"
+    );
+    scene.write(".dockerignore", "huge\n");
+    scene.build(config).await.unwrap();
+}

@@ -17,5 +17,6 @@ mod service;
 mod service_builds;
 mod service_images;
 mod service_jobs;
+mod service_limits;
 mod service_replicas;
 mod support;

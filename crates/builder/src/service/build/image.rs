@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use chrono::Utc;
 use coder_devcontainer::config::Compat;
-use coder_devcontainer::feature::control::Control;
 use coder_devcontainer::feature::lockfile::{self, Lockfile};
 use coder_devcontainer::metadata::Omit;
 use coder_devcontainer::project::{Project, ReadProject};
@@ -23,11 +22,11 @@ use super::request::{BuildRequest, RegistryCredentials};
 use super::{Found, Item, Reporter};
 use crate::buildkit::session::{Login, Logins};
 use crate::buildkit::{BuildError, Cache, Export};
-use crate::features::{self, Contents, Fetcher, Locking, Mirrors};
+use crate::features::{self, Contents, Fetcher, Locking};
 use crate::git::clone::Cloned;
 use crate::image::{self, FeatureFiles};
-use crate::oci::Location;
 use crate::oci::manifest::OCI_MANIFEST;
+use crate::oci::{Credentials, Keychain, Location};
 use crate::secret::Secret;
 use crate::service::app::App;
 use crate::service::http::error::chain;
@@ -35,9 +34,6 @@ use crate::service::logs::{LogKind, OpenLog};
 
 /// The largest configuration or lockfile that is read.
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
-
-/// The largest context that is sent to BuildKit.
-const MAX_CONTEXT_BYTES: u64 = 4 << 30;
 
 /// What all images of a build have in common.
 pub(super) struct Job<'a> {
@@ -218,7 +214,7 @@ impl Job<'_> {
             )]),
             omit: Omit::default(),
             epoch: Some(self.cloned.committed_at),
-            max_context_bytes: MAX_CONTEXT_BYTES,
+            max_context_bytes: config.max_context_bytes,
         };
         let building = image::build(client, build, Some(events)).boxed();
         let (built, ()) = tokio::join!(building, writer.follow(received));
@@ -273,23 +269,27 @@ impl Job<'_> {
         let locking = Locking::Used(self.lockfile(project)?);
         let fetcher = Fetcher {
             client: self.app.registries.clone(),
-            keychain: self.app.keychain(None).await,
+            keychain: self.keychain().await,
             store: self.app.features.clone(),
-            mirrors: Mirrors::default(),
+            mirrors: self.app.config.feature_mirrors.clone(),
             offline: false,
         };
+        let control = self.app.feature_control.read(&fetcher.client).await;
+        let (control, unread) =
+            control.map_err(|error| Failure::new(Reason::Service, chain(&error)))?;
         let order = project.config().override_feature_install_order;
         let request = features::Request {
             repository: &self.found.repository,
             wanted: project.wanted(wanted, None, &order),
             locking,
-            control: &Control::default(),
+            control: &control,
             contents: Contents::Files,
         };
         // Boxed, as these two futures are too deep for the compiler to see from outside that they may change threads.
         let resolved = features::resolve(&fetcher, &request).boxed().await;
         let resolved = resolved.map_err(|error| Failure::new(Reason::Feature, chain(&error)))?;
-        for warning in resolved.plan.warnings.iter().chain(&resolved.warnings) {
+        let warnings = unread.iter().chain(&resolved.plan.warnings);
+        for warning in warnings.chain(&resolved.warnings) {
             writer.line(&warning.to_string());
         }
         Ok(resolved)
@@ -306,6 +306,18 @@ impl Job<'_> {
         let text = self.found.repository.text(path, MAX_CONFIG_BYTES);
         let text = text.map_err(|error| wrong(chain(&error)))?;
         Lockfile::parse(&text).map_err(|error| wrong(chain(&error)))
+    }
+
+    /// The request's credentials for its registry, those of the service for others.
+    async fn keychain(&self) -> Keychain {
+        let ambient = self.app.keychain(None).await;
+        match self.request.registry_credentials.clone() {
+            None => ambient,
+            Some(own) => {
+                let (user, password) = (own.username.clone(), own.password.clone());
+                ambient.with(host(&own), Credentials::Basic { user, password })
+            }
+        }
     }
 
     /// Credentials for base images, cache and push.
@@ -342,10 +354,15 @@ impl Job<'_> {
     }
 }
 
+/// The host of the registry that credentials are for.
+fn host(own: &RegistryCredentials) -> &str {
+    let plain = own.registry.rsplit("://").next().unwrap_or_default();
+    plain.split('/').next().unwrap_or_default()
+}
+
 /// Whether credentials are for a registry that is named by its host.
 fn is_for(own: &RegistryCredentials, host: &str) -> bool {
-    let plain = own.registry.rsplit("://").next().unwrap_or_default();
-    let named = plain.split('/').next().unwrap_or_default();
+    let named = self::host(own);
     let hub = ["docker.io", "index.docker.io", "registry-1.docker.io"];
     named == host || (hub.contains(&named) && hub.contains(&host))
 }

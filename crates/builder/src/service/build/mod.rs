@@ -248,6 +248,7 @@ async fn clone(
         allow_insecure: app.config.allow_insecure_git,
         ca_file: app.config.git_ca_file.as_deref(),
         limit: app.config.clone_timeout,
+        max_bytes: app.config.max_clone_bytes,
     };
     let result = clone.run(&scratch.join("clone"), &home, &log.file).await;
     let log_id = log.id;
@@ -257,7 +258,9 @@ async fn clone(
         let reason = match &error {
             CloneError::Credential(_) => Reason::Request,
             CloneError::Run(RunError::TimedOut { .. }) => Reason::Timeout,
-            CloneError::Run(_) | CloneError::NoHostKey { .. } => Reason::Clone,
+            CloneError::Run(_) | CloneError::NoHostKey { .. } | CloneError::TooLarge { .. } => {
+                Reason::Clone
+            }
         };
         Failure::new(reason, chain(&error)).in_log(log_id)
     })?;

@@ -103,6 +103,17 @@ fields! {
         "Seconds that a clone may take";
     BuildTimeout: Kind::Positive, Some("build-timeout"), ["BUILD_TIMEOUT_SECONDS"], Some("build.timeoutSeconds"),
         "Seconds that building and pushing one image may take";
+    MaxCloneMegabytes: Kind::Positive, Some("max-clone-megabytes"), ["MAX_CLONE_MEGABYTES"],
+        Some("build.maxCloneMegabytes"),
+        "Size that a clone may have, in MiB";
+    MaxContextMegabytes: Kind::Positive, Some("max-context-megabytes"), ["MAX_CONTEXT_MEGABYTES"],
+        Some("build.maxContextMegabytes"),
+        "Size that the context of a build may have, in MiB";
+    FeatureControl: Kind::Text, Some("features-control-manifest"), ["FEATURES_CONTROL_MANIFEST"],
+        Some("features.controlManifest"),
+        "List of Features that are not allowed or known to be wrong: a file, or an address with https";
+    FeatureMirrors: Kind::List, Some("feature-mirrors"), ["FEATURE_MIRRORS"], Some("features.mirrors"),
+        "Where Features are fetched from instead, such as ghcr.io=mirror.example.com/ghcr";
     MaxConcurrentBuilds: Kind::Whole, Some("max-concurrent-builds"), ["MAX_CONCURRENT_BUILDS"],
         Some("build.maxConcurrent"),
         "Builds at the same time; 0 for any number";

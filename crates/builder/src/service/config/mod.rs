@@ -20,6 +20,7 @@ use self::fields::Id;
 use self::values::{Values, lookup};
 use super::auth::{TokenEntry, read_token};
 use super::grammar::{PLATFORM, RefuseCache, check_cache};
+use crate::features::Mirrors;
 use crate::git::credentials::{HostCredential, HostKeyPolicy};
 use crate::secret::Secret;
 
@@ -65,6 +66,14 @@ pub struct Config {
     pub clone_timeout: Duration,
     /// How long building and pushing one image may take.
     pub build_timeout: Duration,
+    /// How large a clone may be, in bytes.
+    pub max_clone_bytes: u64,
+    /// How large the context of a build may be, in bytes.
+    pub max_context_bytes: u64,
+    /// Where the list of Features that are not allowed is.
+    pub feature_control: Option<String>,
+    /// Where Features are fetched from instead.
+    pub feature_mirrors: Mirrors,
     /// Builds at once; `None` for any number.
     pub max_concurrent_builds: Option<usize>,
     /// How long a build is used again for the same commit; `None` for never.
@@ -163,6 +172,9 @@ pub enum ConfigError {
     /// A token.
     #[error("auth tokens: {0}")]
     Token(String),
+    /// A mirror.
+    #[error("{0} has to be pairs like ghcr.io=mirror.example.com/ghcr, and one is `{1}`")]
+    Mirror(String, String),
     /// A platform.
     #[error("--build-platforms: `{0}` is no platform; write os/arch or os/arch/variant")]
     Platform(String),
@@ -221,6 +233,7 @@ pub fn load(
         .join("config.json");
     let path = |id| values.text(id).map(PathBuf::from);
     let seconds = |id, default| Duration::from_secs(values.number(id).unwrap_or(default));
+    let megabytes = |id, default| values.number(id).unwrap_or(default) << 20;
     let count =
         |id, default| usize::try_from(values.number(id).unwrap_or(default)).unwrap_or(usize::MAX);
     let text = |id, default: &str| values.text(id).unwrap_or_else(|| default.to_owned());
@@ -250,6 +263,10 @@ pub fn load(
         git_ca_file: path(Id::GitCaFile),
         clone_timeout: seconds(Id::CloneTimeout, 600),
         build_timeout: seconds(Id::BuildTimeout, 3600),
+        max_clone_bytes: megabytes(Id::MaxCloneMegabytes, 4096),
+        max_context_bytes: megabytes(Id::MaxContextMegabytes, 4096),
+        feature_control: values.text(Id::FeatureControl),
+        feature_mirrors: read_mirrors(&values.list(Id::FeatureMirrors))?,
         max_concurrent_builds: Some(count(Id::MaxConcurrentBuilds, 4)).filter(|count| *count > 0),
         reuse: Some(seconds(Id::ReuseSeconds, 0)).filter(|age| !age.is_zero()),
         log_retention: count(Id::LogRetention, 10),
@@ -276,6 +293,18 @@ pub fn load(
         }
     }
     Ok(Loaded { config, warnings })
+}
+
+fn read_mirrors(pairs: &[String]) -> Result<Mirrors, ConfigError> {
+    let read = |pair: &String| {
+        let (from, to) = pair.split_once('=')?;
+        let is_pair = !from.is_empty() && !to.is_empty();
+        is_pair.then(|| (from.to_owned(), to.to_owned()))
+    };
+    let all = pairs.iter().map(|pair| {
+        read(pair).ok_or_else(|| ConfigError::Mirror(Id::FeatureMirrors.name(), pair.clone()))
+    });
+    Ok(Mirrors::new(all.collect::<Result<Vec<_>, _>>()?))
 }
 
 /// The names under `auths`; a file that is not there or broken has none (builder §1.2).

@@ -3,7 +3,10 @@
 use bytes::Bytes;
 use coder_builder::features::fetch::{CONFIG_TYPE, METADATA};
 use coder_builder::oci::manifest::OCI_MANIFEST;
-use coder_builder::oci::{Client, Digest, Insecure, Keychain, Location, Options, Repository};
+use coder_builder::oci::{
+    Client, Credentials, Digest, Insecure, Keychain, Location, Options, Repository,
+};
+use coder_builder::secret::Secret;
 use serde_json::{Value, json};
 
 pub const LAYER_TYPE: &str = "application/vnd.devcontainers.layer.v1+tar";
@@ -71,7 +74,22 @@ impl<'a> Publish<'a> {
 
     /// Publishes it and says the digest of its manifest.
     pub async fn to(&self, host: &str) -> Digest {
-        let repository = repository(host, self.path);
+        self.to_repository(&repository(host, self.path)).await
+    }
+
+    /// Publishes it as somebody.
+    pub async fn to_as(&self, host: &str, user: &str, password: &str) -> Digest {
+        let client = client();
+        let location = Location::read(host, self.path, client.insecure()).unwrap();
+        let keychain = Keychain::given(Credentials::Basic {
+            user: user.to_owned(),
+            password: Secret::new(password),
+        });
+        self.to_repository(&client.repository(location, keychain))
+            .await
+    }
+
+    async fn to_repository(&self, repository: &Repository) -> Digest {
         let id = self.path.rsplit('/').next().unwrap();
         let mut spec = json!({"id": id, "version": "1.0.0", "name": id});
         for (key, value) in self.spec.as_object().unwrap() {
