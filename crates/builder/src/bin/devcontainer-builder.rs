@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use coder_builder::service::config::ConfigError;
+use coder_builder::service::init;
 use coder_builder::service::run::{RunService, run};
 use coder_builder::service::telemetry::fatal;
 
@@ -10,6 +11,17 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         fatal(&Panicked(panic.to_string()));
     }));
+    // Before there are threads, which would take its signals.
+    if init::is_wanted() {
+        return init::run().unwrap_or_else(|error| {
+            fatal(&error);
+            ExitCode::FAILURE
+        });
+    }
+    if let Err(error) = init::unblock_signals() {
+        fatal(&error);
+        return ExitCode::FAILURE;
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -12,7 +12,7 @@
 //! | [`deletion`] | deleting a tag without the image of others |
 //! | [`files`] | files that the service keeps for itself |
 //! | [`telemetry`] | lines of the log |
-//! | [`run`] | start and stop |
+//! | [`run`], [`init`] | start and stop; the first process of a container |
 
 pub mod app;
 pub mod auth;
@@ -22,6 +22,7 @@ pub mod deletion;
 pub mod files;
 pub mod grammar;
 pub mod http;
+pub mod init;
 pub mod jobs;
 mod log_mirror;
 pub mod logs;

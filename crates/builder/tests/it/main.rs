@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod buildkit;
+mod chart;
 mod cli;
 mod cli_build;
+mod container;
 mod features;
 mod features_kept;
 mod git;

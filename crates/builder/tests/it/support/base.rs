@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use bytes::Bytes;
-use coder_builder::oci::Digest;
 use coder_builder::oci::manifest::OCI_MANIFEST;
+use coder_builder::oci::{Digest, Repository};
 use serde_json::{Value, json};
 
 use super::feature::repository;
@@ -39,31 +39,9 @@ impl<'a> Base<'a> {
     /// Pushes it, and gives its name.
     pub async fn to(&self, host: &str) -> String {
         let repository = repository(host, self.path);
-        let layer = self.layer();
-        let config = json!({
-            "architecture": self.architecture, "os": "linux", "config": self.config,
-            "rootfs": {"type": "layers", "diff_ids": [Digest::of(&layer)]},
-            "history": [{"created_by": "test"}],
-        });
-        let config = Bytes::from(config.to_string());
-        let layer_digest = repository.push_blob(layer.clone()).await.unwrap();
-        let config_digest = repository.push_blob(config.clone()).await.unwrap();
-        let manifest = json!({
-            "schemaVersion": 2, "mediaType": OCI_MANIFEST,
-            "config": {
-                "mediaType": "application/vnd.oci.image.config.v1+json",
-                "digest": config_digest, "size": config.len(),
-            },
-            "layers": [{
-                "mediaType": "application/vnd.oci.image.layer.v1.tar",
-                "digest": layer_digest, "size": layer.len(),
-            }],
-        });
-        let body = Bytes::from(manifest.to_string());
-        repository
-            .push_manifest(self.tag, OCI_MANIFEST, body)
-            .await
-            .unwrap();
+        let config =
+            json!({ "architecture": self.architecture, "os": "linux", "config": self.config });
+        push(&repository, self.tag, self.layer(), config).await;
         format!("{host}/{}:{}", self.path, self.tag)
     }
 
@@ -95,6 +73,31 @@ impl<'a> Base<'a> {
         }
         tar.into_inner().unwrap().into()
     }
+}
+
+/// Pushes an image of one layer.
+pub async fn push(repository: &Repository, tag: &str, layer: Bytes, mut config: Value) {
+    config["rootfs"] = json!({"type": "layers", "diff_ids": [Digest::of(&layer)]});
+    config["history"] = json!([{"created_by": "test"}]);
+    let config = Bytes::from(config.to_string());
+    let layer_digest = repository.push_blob(layer.clone()).await.unwrap();
+    let config_digest = repository.push_blob(config.clone()).await.unwrap();
+    let manifest = json!({
+        "schemaVersion": 2, "mediaType": OCI_MANIFEST,
+        "config": {
+            "mediaType": "application/vnd.oci.image.config.v1+json",
+            "digest": config_digest, "size": config.len(),
+        },
+        "layers": [{
+            "mediaType": "application/vnd.oci.image.layer.v1.tar",
+            "digest": layer_digest, "size": layer.len(),
+        }],
+    });
+    let body = Bytes::from(manifest.to_string());
+    repository
+        .push_manifest(tag, OCI_MANIFEST, body)
+        .await
+        .unwrap();
 }
 
 fn busybox() -> PathBuf {

@@ -97,7 +97,7 @@ impl Drop for BuildKit {
 }
 
 /// The programs that a program has started, and those that they have.
-fn descendants(pid: u32) -> Vec<u32> {
+pub fn descendants(pid: u32) -> Vec<u32> {
     let tasks = format!("/proc/{pid}/task");
     let tasks = std::fs::read_dir(tasks).into_iter().flatten().flatten();
     let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
@@ -116,7 +116,7 @@ fn descendants(pid: u32) -> Vec<u32> {
 }
 
 /// A program that is run as root.
-fn as_root(program: &str) -> Command {
+pub fn as_root(program: &str) -> Command {
     let root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
     if root {
         return Command::new(program);
