@@ -36,7 +36,10 @@ pub fn mirror(matches: &ArgMatches) -> ExitCode {
         .unwrap_or_default();
     let result = std::env::current_exe()
         .map_err(anyhow::Error::new)
-        .and_then(|binary| coder_tfplugin::write_mirror(&dir, &binary).map_err(anyhow::Error::new));
+        .and_then(|binary| {
+            coder_tfplugin::write_mirror(&dir, &binary, coder_tfplugin::CODER)
+                .map_err(anyhow::Error::new)
+        });
     match result {
         Ok(mirror) => {
             crate::print(&mirror.cli_config);

@@ -268,7 +268,7 @@ async fn run_on_database(
     let store = Store::connect(url, &ConnectOptions::default()).await?;
     let mirror = config.cache_dir.join("provider-mirror");
     let binary = std::env::current_exe().context("find our own binary")?;
-    let mirror = coder_tfplugin::write_mirror(&mirror, &binary)
+    let mirror = coder_tfplugin::write_mirror(&mirror, &binary, coder_tfplugin::CODER)
         .context("write the mirror of the coder/coder provider")?;
     config.provisioner.provider_mirror = Some(mirror.dir);
     let server = Server::bind(store, config, shutdown).await?;

@@ -23,7 +23,8 @@ fn main() -> ExitCode {
 
 fn mirror(dir: &Path) -> Result<(), Box<dyn std::error::Error>> {
     use std::io::Write as _;
-    let mirror = coder_tfplugin::write_mirror(dir, &std::env::current_exe()?)?;
+    let mirror =
+        coder_tfplugin::write_mirror(dir, &std::env::current_exe()?, coder_tfplugin::CODER)?;
     std::io::stdout().write_all(mirror.cli_config.as_bytes())?;
     Ok(())
 }

@@ -10,13 +10,14 @@
 //! | [`schema`] | what resources and data sources may hold, and the checks that go with it |
 //! | [`diagnostics`] | errors and warnings that point into a configuration |
 //! | [`plugin`] | the traits that a provider implements |
+//! | [`record`] | resources that are nothing but a record in Terraform's state |
 //! | `legacy` | the planning rules that configurations of this provider rely on |
 //! | `service` | the gRPC methods |
 //! | `tls`, `handshake` | how Terraform finds and trusts the process |
 //! | [`provider`] | `coder/coder` |
 //! | [`mirror`] | a local folder from which Terraform installs the provider |
 //!
-//! The provider makes no network call: all it knows comes from its environment. Nothing here may
+//! `coder/coder` makes no network call: all it knows comes from its environment. Nothing here may
 //! write to standard output once the handshake line is out.
 //!
 //! To compare the provider with recorded answers of the stock one, write a CLI configuration with
@@ -31,6 +32,7 @@ pub mod mirror;
 mod msgpack;
 pub mod plugin;
 pub mod provider;
+pub mod record;
 pub mod schema;
 mod service;
 mod tls;
@@ -38,10 +40,16 @@ pub mod value;
 mod wire;
 
 pub use handshake::{ServeError, serve_provider};
-pub use mirror::{Mirror, MirrorError, write_mirror};
+pub use mirror::{Mirror, MirrorError, Package, write_mirror};
 
 /// The version of `coder/coder` as which our provider answers.
 pub const VERSION: &str = "2.17.0";
+
+/// `coder/coder` as registries know it.
+pub const CODER: Package = Package {
+    address: "coder/coder",
+    version: VERSION,
+};
 
 /// How the name begins under which Terraform starts the provider.
 pub const PROGRAM_PREFIX: &str = "terraform-provider-coder_v";

@@ -7,18 +7,34 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::VERSION;
 use crate::provider::{go_arch, go_os};
 
 /// The registries under whose names the provider is found.
 const REGISTRIES: [&str; 2] = ["registry.terraform.io", "registry.opentofu.org"];
+
+/// A provider as registries know it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Package {
+    /// Namespace and type: `coder/coder`.
+    pub address: &'static str,
+    /// The version as which it answers.
+    pub version: &'static str,
+}
+
+impl Package {
+    /// The name under which Terraform starts it.
+    pub fn program(&self) -> String {
+        let kind = self.address.rsplit('/').next().unwrap_or_default();
+        format!("terraform-provider-{kind}_v{}", self.version)
+    }
+}
 
 /// A mirror that is ready for use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mirror {
     /// Its folder, as an absolute path.
     pub dir: PathBuf,
-    /// A CLI configuration that takes `coder/coder` from it and everything else from its registry.
+    /// A CLI configuration that takes the provider from it and everything else from its registry.
     pub cli_config: String,
 }
 
@@ -54,11 +70,11 @@ pub enum MirrorError {
     },
 }
 
-/// Lays out a mirror in `dir` that holds `binary` as provider `coder/coder`.
+/// Lays out a mirror in `dir` that holds `binary` as this provider.
 ///
 /// Does nothing where the mirror holds this program already. A hard link is preferred: a run that is
 /// under way keeps the program it began with when the original is replaced by an update.
-pub fn write_mirror(dir: &Path, binary: &Path) -> Result<Mirror, MirrorError> {
+pub fn write_mirror(dir: &Path, binary: &Path, package: Package) -> Result<Mirror, MirrorError> {
     let folder = |path: &Path| {
         std::fs::create_dir_all(path).map_err(|source| MirrorError::Folder {
             path: path.to_owned(),
@@ -75,22 +91,20 @@ pub fn write_mirror(dir: &Path, binary: &Path) -> Result<Mirror, MirrorError> {
         source,
     })?;
     for registry in REGISTRIES {
-        let package = package_dir(&dir, registry);
-        folder(&package)?;
-        let place = package.join(format!(
-            "terraform-provider-coder_v{VERSION}{}",
-            std::env::consts::EXE_SUFFIX
-        ));
+        let home = package_dir(&dir, registry, package);
+        folder(&home)?;
+        let program = package.program() + std::env::consts::EXE_SUFFIX;
+        let place = home.join(program);
         place_program(&dir, &binary, &place).map_err(|source| MirrorError::Place {
             path: place,
             source,
         })?;
     }
-    let cli_config = cli_config(&dir);
+    let cli_config = cli_config(&dir, package);
     Ok(Mirror { dir, cli_config })
 }
 
-fn package_dir(dir: &Path, registry: &str) -> PathBuf {
+fn package_dir(dir: &Path, registry: &str, package: Package) -> PathBuf {
     let platform = format!(
         "{}_{}",
         go_os(std::env::consts::OS),
@@ -98,8 +112,8 @@ fn package_dir(dir: &Path, registry: &str) -> PathBuf {
         go_arch(std::env::consts::ARCH).trim_end_matches("v7")
     );
     dir.join(registry)
-        .join("coder/coder")
-        .join(VERSION)
+        .join(package.address)
+        .join(package.version)
         .join(platform)
 }
 
@@ -149,11 +163,11 @@ fn is_same(_binary: &Path, _place: &Path) -> bool {
     false
 }
 
-fn cli_config(dir: &Path) -> String {
+fn cli_config(dir: &Path, package: Package) -> String {
     let path = quote(&dir.to_string_lossy());
     let names: Vec<String> = REGISTRIES
         .iter()
-        .map(|registry| format!("{:?}", format!("{registry}/coder/coder")))
+        .map(|registry| format!("{:?}", format!("{registry}/{}", package.address)))
         .collect();
     let names = names.join(", ");
     format!(
@@ -182,6 +196,11 @@ fn quote(text: &str) -> String {
 mod tests {
     use super::*;
 
+    const PACKAGE: Package = Package {
+        address: "acme/other",
+        version: "1.2.3",
+    };
+
     #[test]
     fn a_mirror_can_be_written_by_many_at_once_and_follows_an_updated_program() {
         let temp = tempfile::tempdir().unwrap();
@@ -190,18 +209,18 @@ mod tests {
         let dir = temp.path().join("mirror");
         std::thread::scope(|scope| {
             for _ in 0..8 {
-                scope.spawn(|| write_mirror(&dir, &binary).unwrap());
+                scope.spawn(|| write_mirror(&dir, &binary, PACKAGE).unwrap());
             }
         });
-        let place =
-            package_dir(&dir, "registry.terraform.io").join("terraform-provider-coder_v2.17.0");
+        let home = package_dir(&dir, "registry.terraform.io", PACKAGE);
+        let place = home.join("terraform-provider-other_v1.2.3");
         assert_eq!(std::fs::read_to_string(&place).unwrap(), "one");
 
         // An update replaces the program by renaming, as package managers do.
         let update = temp.path().join("coder.new");
         std::fs::write(&update, "two").unwrap();
         std::fs::rename(&update, &binary).unwrap();
-        write_mirror(&dir, &binary).unwrap();
+        write_mirror(&dir, &binary, PACKAGE).unwrap();
         assert_eq!(std::fs::read_to_string(&place).unwrap(), "two");
 
         let left: Vec<_> = std::fs::read_dir(&dir)
@@ -215,7 +234,7 @@ mod tests {
     #[test]
     fn a_missing_program_is_named_in_the_error() {
         let temp = tempfile::tempdir().unwrap();
-        let error = write_mirror(temp.path(), &temp.path().join("nothing")).unwrap_err();
+        let error = write_mirror(temp.path(), &temp.path().join("nothing"), PACKAGE).unwrap_err();
         assert!(error.to_string().contains("nothing"), "{error}");
     }
 

@@ -46,8 +46,12 @@ pub struct Attribute {
     pub ty: Type,
     /// Who gives it its value.
     pub presence: Presence,
+    /// The attributes inside, when it is an object whose attributes may be left out one by one.
+    pub nested: Option<Block>,
     /// Whether its value must not be shown.
     pub sensitive: bool,
+    /// Whether its value is only handed over, and never part of a plan or a state.
+    pub write_only: bool,
     /// The value when the user gives none.
     pub default: Option<Value>,
     deprecated: Option<&'static str>,
@@ -82,7 +86,7 @@ pub struct NestedBlock {
     conflicts: &'static [&'static str],
 }
 
-/// A check of one value. Null and unknown values are never checked.
+/// A check of one value, or of each element of a list. Null and unknown values are never checked.
 #[derive(Clone, Copy, Debug)]
 pub enum Check {
     /// One of these words.
@@ -122,6 +126,18 @@ impl Block {
         self.validate_at(config, &Path::root(), true, found);
     }
 
+    /// Refuses what an older Terraform would store although nobody may.
+    pub(crate) fn refuse_write_only(&self, config: &Object, found: &mut Diagnostics) {
+        for attribute in self.attributes.iter().filter(|a| a.write_only) {
+            if !config.get(attribute.name).is_unset() {
+                let summary = format!("{:?} needs Terraform 1.11 or newer", attribute.name);
+                let detail = "this Terraform does not know arguments whose value is not stored";
+                let place = Path::to(attribute.name);
+                found.push(Diagnostic::error(summary, detail).at(place));
+            }
+        }
+    }
+
     /// `exact` says whether places inside this block can be pointed at: elements of sets have no
     /// position, so that what is wrong inside is reported at the block.
     fn validate_at(&self, config: &Object, path: &Path, exact: bool, found: &mut Diagnostics) {
@@ -147,6 +163,9 @@ impl Block {
                     let summary = format!("invalid value for {:?}", attribute.name);
                     found.push(Diagnostic::error(summary, problem).at(place(attribute.name)));
                 }
+            }
+            if let (Some(nested), Value::Map(object)) = (&attribute.nested, value) {
+                nested.validate_at(object, &place(attribute.name), exact, found);
             }
         }
         for nested in &self.blocks {
@@ -218,7 +237,9 @@ impl Attribute {
             name,
             ty,
             presence,
+            nested: None,
             sensitive: false,
+            write_only: false,
             default: None,
             deprecated: None,
             description: "",
@@ -247,6 +268,14 @@ impl Attribute {
         Self::new(name, ty, Presence::OptionalComputed)
     }
 
+    /// An object that the user may give, with attributes of its own.
+    pub fn optional_object(name: &'static str, attributes: Vec<Attribute>) -> Self {
+        let nested = Block::new(attributes, Vec::new());
+        let mut object = Self::new(name, nested.ty(), Presence::Optional);
+        object.nested = Some(nested);
+        object
+    }
+
     /// The `id` that each resource has, and that a configuration has no reason to set.
     pub fn id() -> Self {
         Self::optional_computed("id", Type::String).doc("Identifier, made by the provider.")
@@ -267,6 +296,16 @@ impl Attribute {
     /// Hides the value.
     pub fn sensitive(mut self) -> Self {
         self.sensitive = true;
+        self
+    }
+
+    /// Keeps the value out of plans and states, with all that is inside it.
+    pub fn write_only(mut self) -> Self {
+        self.write_only = true;
+        if let Some(nested) = &mut self.nested {
+            let attributes = std::mem::take(&mut nested.attributes).into_iter();
+            nested.attributes = attributes.map(Attribute::write_only).collect();
+        }
         self
     }
 
@@ -302,9 +341,18 @@ impl Attribute {
     }
 
     fn to_wire(&self) -> tf::schema::Attribute {
+        use tf::schema::object::NestingMode;
+        let nested = self.nested.as_ref().map(|block| tf::schema::Object {
+            attributes: block.attributes.iter().map(Attribute::to_wire).collect(),
+            nesting: NestingMode::Single.into(),
+        });
         tf::schema::Attribute {
             name: self.name.to_owned(),
-            r#type: self.ty.to_json().to_string().into_bytes(),
+            r#type: match nested {
+                Some(_) => Vec::new(),
+                None => self.ty.to_json().to_string().into_bytes(),
+            },
+            nested_type: nested,
             description: self.description.to_owned(),
             required: self.presence == Presence::Required,
             optional: matches!(
@@ -313,6 +361,7 @@ impl Attribute {
             ),
             computed: self.is_computed(),
             sensitive: self.sensitive,
+            write_only: self.write_only,
             description_kind: tf::StringKind::Plain.into(),
             deprecated: self.deprecated.is_some(),
         }
@@ -412,6 +461,9 @@ impl Check {
                 None => Err(format!("not usable; use a whole number of {min} to {max}")),
             },
             (Check::Text(check), Value::String(text)) => check(text),
+            (check, Value::List(elements)) => {
+                elements.iter().try_for_each(|element| check.run(element))
+            }
             _ => Ok(()),
         }
     }

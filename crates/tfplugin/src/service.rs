@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tonic::{Request, Response, Status};
 
 use crate::diagnostics::{Diagnostic, Diagnostics, Path};
-use crate::plugin::{DataSource, Provider, Resource};
+use crate::plugin::{Change, DataSource, Provider, Resource, Stored};
 use crate::schema::{Block, Schema};
 use crate::value::{Object, Value};
 use crate::wire::tf;
@@ -90,6 +90,14 @@ fn encode(value: &Value) -> Option<tf::DynamicValue> {
     })
 }
 
+/// The value and the memory of a resource; a null and nothing when there is none.
+fn encode_stored(stored: Option<Stored>) -> (Option<tf::DynamicValue>, Vec<u8>) {
+    match stored {
+        Some(Stored { state, private }) => (encode(&Value::Map(state)), private),
+        None => (encode(&Value::Null), Vec::new()),
+    }
+}
+
 fn errors(diagnostic: Diagnostic) -> Vec<tf::Diagnostic> {
     Diagnostics::from(diagnostic).to_wire()
 }
@@ -164,6 +172,10 @@ impl tf::provider_server::Provider for Service {
         let config = decode_object(request.config.as_ref(), block)?;
         let mut found = Diagnostics::new();
         block.validate(&config, &mut found);
+        let capabilities = request.client_capabilities.unwrap_or_default();
+        if !capabilities.write_only_attributes_allowed {
+            block.refuse_write_only(&config, &mut found);
+        }
         resource.validate(&config, &mut found);
         Ok(Response::new(tf::validate_resource_config::Response {
             diagnostics: found.to_wire(),
@@ -230,17 +242,19 @@ impl tf::provider_server::Provider for Service {
     ) -> Result<Response<tf::read_resource::Response>, Status> {
         let request = request.into_inner();
         let (block, resource) = self.resource(&request.type_name)?;
-        let mut state = decode(request.current_state.as_ref(), block)?;
-        let mut diagnostics = Vec::new();
-        if let Some(state) = &mut state
-            && let Err(problem) = resource.read(state).await
-        {
-            diagnostics = errors(problem);
-        }
+        let mut found = Diagnostics::new();
+        let stored = match decode(request.current_state.as_ref(), block)? {
+            Some(state) => {
+                let private = request.private;
+                resource.read(Stored { state, private }, &mut found).await
+            }
+            None => None,
+        };
+        let (new_state, private) = encode_stored(stored);
         Ok(Response::new(tf::read_resource::Response {
-            new_state: encode(&state.map_or(Value::Null, Value::Map)),
-            diagnostics,
-            private: request.private,
+            new_state,
+            diagnostics: found.to_wire(),
+            private,
         }))
     }
 
@@ -249,23 +263,33 @@ impl tf::provider_server::Provider for Service {
         request: Request<tf::plan_resource_change::Request>,
     ) -> Result<Response<tf::plan_resource_change::Response>, Status> {
         let request = request.into_inner();
-        let (block, _) = self.resource(&request.type_name)?;
+        let (block, resource) = self.resource(&request.type_name)?;
         let prior = decode(request.prior_state.as_ref(), block)?;
         let proposed = decode(request.proposed_new_state.as_ref(), block)?;
-        let (state, replace) = match proposed {
-            None => (Value::Null, Vec::new()),
-            Some(_) => {
-                let config = decode_object(request.config.as_ref(), block)?;
-                let plan = legacy::plan(block, prior.as_ref(), &config);
-                (Value::Map(plan.state), plan.replace)
+        let mut found = Diagnostics::new();
+        let mut replace = Vec::new();
+        let stored = match &proposed {
+            // A destruction is as it is asked for, and nothing has to be remembered about its plan.
+            None => None,
+            Some(next) => {
+                let change = Change {
+                    prior: prior.as_ref(),
+                    next: Some(next),
+                    config: &decode_object(request.config.as_ref(), block)?,
+                    private: &request.prior_private,
+                };
+                let planned = resource.plan(change, &mut found).await;
+                replace = planned.replace;
+                Some(planned.stored)
             }
         };
+        let (planned_state, planned_private) = encode_stored(stored);
         Ok(Response::new(tf::plan_resource_change::Response {
-            planned_state: encode(&state),
+            planned_state,
             requires_replace: replace.iter().map(Path::to_wire).collect(),
-            planned_private: request.prior_private,
-            diagnostics: Vec::new(),
-            legacy_type_system: true,
+            planned_private,
+            diagnostics: found.to_wire(),
+            legacy_type_system: resource.has_legacy_plans(),
         }))
     }
 
@@ -277,44 +301,53 @@ impl tf::provider_server::Provider for Service {
         let (block, resource) = self.resource(&request.type_name)?;
         let prior = decode(request.prior_state.as_ref(), block)?;
         let planned = decode(request.planned_state.as_ref(), block)?;
-        let answer = |state: Value, diagnostics: Vec<tf::Diagnostic>| {
-            Ok(Response::new(tf::apply_resource_change::Response {
-                new_state: encode(&state),
-                private: request.planned_private.clone(),
-                diagnostics,
-                legacy_type_system: true,
-            }))
+        let config = decode(request.config.as_ref(), block)?.unwrap_or_default();
+        let change = Change {
+            prior: prior.as_ref(),
+            next: planned.as_ref(),
+            config: &config,
+            private: &request.planned_private,
         };
-        let Some(mut state) = planned else {
-            return answer(Value::Null, Vec::new());
-        };
-        if prior.is_some() {
-            return Err(Status::invalid_argument(
-                "a change in place was never planned",
-            ));
-        }
-        if let Err(problem) = resource.create(&mut state).await {
-            return answer(Value::Null, errors(problem));
-        }
-        legacy::stored_form(block, &mut state);
-        if let Some((name, _)) = state.iter().find(|(_, value)| value.has_unknown()) {
+        let mut found = Diagnostics::new();
+        let mut stored = resource.apply(change, &mut found).await;
+        let unknown = stored.as_ref().and_then(|made| {
+            let mut values = made.state.iter();
+            values.find(|(_, value)| value.has_unknown())
+        });
+        if let Some((name, _)) = unknown {
             let summary = format!("{}: {name:?} is still unknown", request.type_name);
             let detail = "this is a bug of the provider; please report it";
-            return answer(Value::Null, errors(Diagnostic::error(summary, detail)));
+            found.push(Diagnostic::error(summary, detail));
+            stored = None;
         }
-        answer(Value::Map(state), Vec::new())
+        let (new_state, private) = encode_stored(stored);
+        Ok(Response::new(tf::apply_resource_change::Response {
+            new_state,
+            private,
+            diagnostics: found.to_wire(),
+            legacy_type_system: resource.has_legacy_plans(),
+        }))
     }
 
     async fn import_resource_state(
         &self,
         request: Request<tf::import_resource_state::Request>,
     ) -> Result<Response<tf::import_resource_state::Response>, Status> {
-        let name = &request.get_ref().type_name;
-        let summary = format!("{name} cannot be imported");
-        let detail = "it exists in Terraform state alone; add it to the configuration and apply";
+        let request = request.into_inner();
+        let (_, resource) = self.resource(&request.type_name)?;
+        let mut found = Diagnostics::new();
+        let imported = resource.import(&request.id, &mut found).await;
+        let imported = imported.map(|stored| {
+            let (state, private) = encode_stored(Some(stored));
+            tf::import_resource_state::ImportedResource {
+                type_name: request.type_name,
+                state,
+                private,
+            }
+        });
         Ok(Response::new(tf::import_resource_state::Response {
-            imported_resources: Vec::new(),
-            diagnostics: errors(Diagnostic::error(summary, detail)),
+            imported_resources: imported.into_iter().collect(),
+            diagnostics: found.to_wire(),
         }))
     }
 
@@ -351,7 +384,7 @@ impl tf::provider_server::Provider for Service {
         &self,
         _request: Request<tf::stop_provider::Request>,
     ) -> Result<Response<tf::stop_provider::Response>, Status> {
-        // Nothing here takes long enough to be interrupted.
+        self.provider.stop();
         Ok(Response::new(tf::stop_provider::Response::default()))
     }
 }

@@ -190,6 +190,22 @@ impl Object {
         })
     }
 
+    /// The objects under all names, to change them.
+    pub fn maps_mut(&mut self) -> impl Iterator<Item = &mut Object> {
+        self.0.values_mut().filter_map(|value| match value {
+            Value::Map(object) => Some(object),
+            _ => None,
+        })
+    }
+
+    /// The object under `name`, when it is known and not null.
+    pub fn object(&self, name: &str) -> Option<&Object> {
+        match self.get(name) {
+            Value::Map(object) => Some(object),
+            _ => None,
+        }
+    }
+
     /// Names and values in the order of the names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
@@ -238,6 +254,28 @@ impl Value {
             Value::Map(object) => object.0.values().any(Value::has_unknown),
             _ => false,
         }
+    }
+
+    /// The value as JSON; nothing when a part of it is not known.
+    pub fn to_json(&self) -> Option<serde_json::Value> {
+        use serde_json::{Value as Json, json};
+        Some(match self {
+            Value::Unknown => return None,
+            Value::Null => Json::Null,
+            Value::Bool(value) => json!(value),
+            Value::Number(Number::Int(value)) => json!(value),
+            Value::Number(Number::UInt(value)) => json!(value),
+            Value::Number(Number::Float(value)) => json!(value),
+            Value::Number(Number::Decimal(text)) => json!(text),
+            Value::String(text) => json!(text),
+            Value::List(elements) => elements.iter().map(Value::to_json).collect::<Option<_>>()?,
+            Value::Map(object) => {
+                let members = object.iter();
+                let members =
+                    members.map(|(name, value)| Some((name.to_owned(), value.to_json()?)));
+                Json::Object(members.collect::<Option<_>>()?)
+            }
+        })
     }
 
     /// Reads a value of stored state. What the type does not know is dropped and what is missing is
@@ -383,6 +421,18 @@ mod tests {
         assert_eq!(object.int("n"), Some(3));
         assert_eq!(object.get("new"), &Value::Null);
         assert_eq!(object.len(), 3);
+    }
+
+    #[test]
+    fn a_known_value_is_json_and_reads_back() {
+        let ty = Type::Object(vec![("a", Type::list(Type::Number)), ("b", Type::String)]);
+        let json = serde_json::json!({"a": [1, 2.5], "b": null});
+        let mut value = Value::from_json(&json, &ty).unwrap();
+        assert_eq!(value.to_json(), Some(json));
+        if let Value::Map(object) = &mut value {
+            object.set("b", Value::Unknown);
+        }
+        assert_eq!(value.to_json(), None);
     }
 
     #[test]

@@ -136,7 +136,7 @@ pub mod schema {
         #[prost(bool, tag = "6")]
         pub deprecated: bool,
     }
-    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct Attribute {
         #[prost(string, tag = "1")]
         pub name: ::prost::alloc::string::String,
@@ -156,6 +156,65 @@ pub mod schema {
         pub description_kind: i32,
         #[prost(bool, tag = "9")]
         pub deprecated: bool,
+        #[prost(message, optional, tag = "10")]
+        pub nested_type: ::core::option::Option<Object>,
+        #[prost(bool, tag = "11")]
+        pub write_only: bool,
+    }
+    #[derive(Clone, PartialEq, ::prost::Message)]
+    pub struct Object {
+        #[prost(message, repeated, tag = "1")]
+        pub attributes: ::prost::alloc::vec::Vec<Attribute>,
+        #[prost(enumeration = "object::NestingMode", tag = "3")]
+        pub nesting: i32,
+    }
+    /// Nested message and enum types in `Object`.
+    pub mod object {
+        #[derive(
+            Clone,
+            Copy,
+            Debug,
+            PartialEq,
+            Eq,
+            Hash,
+            PartialOrd,
+            Ord,
+            ::prost::Enumeration
+        )]
+        #[repr(i32)]
+        pub enum NestingMode {
+            Invalid = 0,
+            Single = 1,
+            List = 2,
+            Set = 3,
+            Map = 4,
+        }
+        impl NestingMode {
+            /// String value of the enum field names used in the ProtoBuf definition.
+            ///
+            /// The values are not transformed in any way and thus are considered stable
+            /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+            pub fn as_str_name(&self) -> &'static str {
+                match self {
+                    Self::Invalid => "INVALID",
+                    Self::Single => "SINGLE",
+                    Self::List => "LIST",
+                    Self::Set => "SET",
+                    Self::Map => "MAP",
+                }
+            }
+            /// Creates an enum from field names used in the ProtoBuf definition.
+            pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+                match value {
+                    "INVALID" => Some(Self::Invalid),
+                    "SINGLE" => Some(Self::Single),
+                    "LIST" => Some(Self::List),
+                    "SET" => Some(Self::Set),
+                    "MAP" => Some(Self::Map),
+                    _ => None,
+                }
+            }
+        }
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct NestedBlock {
@@ -231,6 +290,14 @@ pub struct ServerCapabilities {
     pub get_provider_schema_optional: bool,
     #[prost(bool, tag = "3")]
     pub move_resource_state: bool,
+}
+/// What Terraform can do beyond the least.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClientCapabilities {
+    #[prost(bool, tag = "1")]
+    pub deferral_allowed: bool,
+    #[prost(bool, tag = "2")]
+    pub write_only_attributes_allowed: bool,
 }
 /// The names of what the provider offers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -315,6 +382,8 @@ pub mod validate_resource_config {
         pub type_name: ::prost::alloc::string::String,
         #[prost(message, optional, tag = "2")]
         pub config: ::core::option::Option<super::DynamicValue>,
+        #[prost(message, optional, tag = "3")]
+        pub client_capabilities: ::core::option::Option<super::ClientCapabilities>,
     }
     #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct Response {

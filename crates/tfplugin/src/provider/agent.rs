@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Shared, check, fill_unknown, new_id, variables};
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::plugin::Resource;
+use crate::record::Record;
 use crate::schema::{Attribute, Block, Check, NestedBlock, Schema};
 use crate::value::{Object, Type, Value};
 
@@ -77,7 +77,7 @@ fn resources_monitoring() -> NestedBlock {
 }
 
 #[tonic::async_trait]
-impl Resource for Agent {
+impl Record for Agent {
     fn name(&self) -> &'static str {
         "coder_agent"
     }

@@ -2,7 +2,7 @@
 
 use super::{fill_unknown, new_id};
 use crate::diagnostics::Diagnostic;
-use crate::plugin::Resource;
+use crate::record::Record;
 use crate::schema::{Attribute, Block, Schema};
 use crate::value::{Object, Type};
 
@@ -10,7 +10,7 @@ use crate::value::{Object, Type};
 pub struct AgentInstance;
 
 #[tonic::async_trait]
-impl Resource for AgentInstance {
+impl Record for AgentInstance {
     fn name(&self) -> &'static str {
         "coder_agent_instance"
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Shared, check, fill_unknown, new_id, variables};
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::plugin::Resource;
+use crate::record::Record;
 use crate::schema::{Attribute, Block, Check, NestedBlock, Schema};
 use crate::value::{Object, Type, Value};
 
@@ -12,7 +12,7 @@ use crate::value::{Object, Type, Value};
 pub struct AiTask(pub Arc<Shared>);
 
 #[tonic::async_trait]
-impl Resource for AiTask {
+impl Record for AiTask {
     fn name(&self) -> &'static str {
         "coder_ai_task"
     }

@@ -2,7 +2,7 @@
 
 use super::{check, fill_unknown, new_id};
 use crate::diagnostics::{Diagnostic, Diagnostics, Path};
-use crate::plugin::Resource;
+use crate::record::Record;
 use crate::schema::{Attribute, Block, Check, NestedBlock, Schema};
 use crate::value::{Object, Type};
 
@@ -13,7 +13,7 @@ const SHARES: &[&str] = &["owner", "authenticated", "public"];
 const PLACES: &[&str] = &["tab", "slim-window"];
 
 #[tonic::async_trait]
-impl Resource for App {
+impl Record for App {
     fn name(&self) -> &'static str {
         "coder_app"
     }

@@ -2,7 +2,7 @@
 
 use super::{check, fill_unknown, new_id};
 use crate::diagnostics::Diagnostic;
-use crate::plugin::Resource;
+use crate::record::Record;
 use crate::schema::{Attribute, Block, Check, Schema};
 use crate::value::{Object, Type};
 
@@ -10,7 +10,7 @@ use crate::value::{Object, Type};
 pub struct Devcontainer;
 
 #[tonic::async_trait]
-impl Resource for Devcontainer {
+impl Record for Devcontainer {
     fn name(&self) -> &'static str {
         "coder_devcontainer"
     }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::{check, fill_unknown, new_id};
 use crate::diagnostics::Diagnostic;
-use crate::plugin::Resource;
+use crate::record::Record;
 use crate::schema::{Attribute, Block, Check, Schema};
 use crate::value::{Object, Type};
 
@@ -59,7 +59,7 @@ pub struct EnvVariable;
 const MERGE_STRATEGIES: &[&str] = &["replace", "append", "prepend", "error"];
 
 #[tonic::async_trait]
-impl Resource for EnvVariable {
+impl Record for EnvVariable {
     fn name(&self) -> &'static str {
         "coder_env"
     }

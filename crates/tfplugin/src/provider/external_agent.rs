@@ -2,7 +2,7 @@
 
 use super::{fill_unknown, new_id};
 use crate::diagnostics::Diagnostic;
-use crate::plugin::Resource;
+use crate::record::Record;
 use crate::schema::{Attribute, Block, Schema};
 use crate::value::{Object, Type};
 
@@ -10,7 +10,7 @@ use crate::value::{Object, Type};
 pub struct ExternalAgent;
 
 #[tonic::async_trait]
-impl Resource for ExternalAgent {
+impl Record for ExternalAgent {
     fn name(&self) -> &'static str {
         "coder_external_agent"
     }

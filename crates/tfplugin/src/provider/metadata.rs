@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{check, fill_unknown, new_id};
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::plugin::Resource;
+use crate::record::Record;
 use crate::schema::{Attribute, Block, Check, NestedBlock, Schema};
 use crate::value::{Object, Type, Value};
 
@@ -12,7 +12,7 @@ use crate::value::{Object, Type, Value};
 pub struct Metadata;
 
 #[tonic::async_trait]
-impl Resource for Metadata {
+impl Record for Metadata {
     fn name(&self) -> &'static str {
         "coder_metadata"
     }

@@ -36,6 +36,7 @@ pub(crate) use provisioner::{go_arch, go_os};
 
 use crate::diagnostics::{Diagnostic, Path};
 use crate::plugin::{DataSource, Provider, Resource};
+use crate::record::Recorded;
 use crate::schema::{Attribute, Block, Check};
 use crate::value::{Object, Type, Value};
 use url::AccessUrl;
@@ -90,15 +91,15 @@ impl Provider for Coder {
 
     fn resources(&self) -> Vec<Box<dyn Resource>> {
         vec![
-            Box::new(agent::Agent(self.shared.clone())),
-            Box::new(agent_instance::AgentInstance),
-            Box::new(ai_task::AiTask(self.shared.clone())),
-            Box::new(app::App),
-            Box::new(devcontainer::Devcontainer),
-            Box::new(env::EnvVariable),
-            Box::new(external_agent::ExternalAgent),
-            Box::new(metadata::Metadata),
-            Box::new(script::Script),
+            Box::new(Recorded(agent::Agent(self.shared.clone()))),
+            Box::new(Recorded(agent_instance::AgentInstance)),
+            Box::new(Recorded(ai_task::AiTask(self.shared.clone()))),
+            Box::new(Recorded(app::App)),
+            Box::new(Recorded(devcontainer::Devcontainer)),
+            Box::new(Recorded(env::EnvVariable)),
+            Box::new(Recorded(external_agent::ExternalAgent)),
+            Box::new(Recorded(metadata::Metadata)),
+            Box::new(Recorded(script::Script)),
         ]
     }
 

@@ -2,7 +2,7 @@
 
 use super::{check, cron, fill_unknown, new_id};
 use crate::diagnostics::{Diagnostic, Diagnostics, Path};
-use crate::plugin::Resource;
+use crate::record::Record;
 use crate::schema::{Attribute, Block, Check, Schema};
 use crate::value::{Object, Type};
 
@@ -10,7 +10,7 @@ use crate::value::{Object, Type};
 pub struct Script;
 
 #[tonic::async_trait]
-impl Resource for Script {
+impl Record for Script {
     fn name(&self) -> &'static str {
         "coder_script"
     }

@@ -53,7 +53,12 @@ impl Project {
         for folder in ["work", "tmp"] {
             std::fs::create_dir(dir.path().join(folder)).unwrap();
         }
-        let mirror = coder_tfplugin::write_mirror(&dir.path().join("mirror"), &provider()).unwrap();
+        let mirror = coder_tfplugin::write_mirror(
+            &dir.path().join("mirror"),
+            &provider(),
+            coder_tfplugin::CODER,
+        )
+        .unwrap();
         std::fs::write(dir.path().join("terraformrc"), mirror.cli_config).unwrap();
         let project = Project {
             dir,
