@@ -6,9 +6,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::service::{World, configurations};
-use crate::service_builds::World as BuildWorld;
 use crate::support::git_https::Silent;
 use crate::support::service::{Answer, Service};
+use crate::support::world::World as BuildWorld;
 
 pub async fn submit(service: &Service, headers: &[(&str, &str)], body: &Value) -> Answer {
     service

@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use crate::service::{World, configurations};
-use crate::service_builds::World as BuildWorld;
 use crate::support::feature::Publish;
 use crate::support::registry::{Auth, PASSWORD, Registry, USER};
+use crate::support::world::World as BuildWorld;
 
 #[tokio::test]
 async fn a_clone_that_is_too_large_is_stopped_and_the_limit_named() {

@@ -4,11 +4,11 @@ use coder_store::{ConnectOptions, Database, Schema};
 use serde_json::{Value, json};
 
 use crate::service::{World, configurations};
-use crate::service_builds::World as BuildWorld;
 use crate::service_jobs::{ONE, TWO, ended, events, id, submit, tokens};
 use crate::support::git_https::Silent;
 use crate::support::postgres;
 use crate::support::service::{Service, command};
+use crate::support::world::World as BuildWorld;
 
 #[tokio::test]
 async fn any_replica_answers_for_any_job() {

@@ -12,7 +12,8 @@ pub struct GitRepository {
     pub path: PathBuf,
 }
 
-fn git(dir: &Path, args: &[&str]) -> String {
+/// Runs git there, as somebody who is not anybody, and gives its output.
+pub fn git(dir: &Path, args: &[&str]) -> String {
     let mut command = Command::new("git");
     command.current_dir(dir).args(args);
     command.env("GIT_CONFIG_GLOBAL", "/dev/null");

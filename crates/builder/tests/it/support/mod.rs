@@ -22,3 +22,4 @@ pub mod scene;
 pub mod service;
 pub mod system;
 pub mod token_server;
+pub mod world;

@@ -67,9 +67,28 @@ pub async fn call(
     }
 }
 
+/// The program: cargo builds it for the tests of its crate, and for those of others `./dev test` has built it.
+fn program() -> PathBuf {
+    if let Some(path) = option_env!("CARGO_BIN_EXE_devcontainer-builder") {
+        return path.into();
+    }
+    let test = std::env::current_exe().unwrap();
+    let path = test
+        .ancestors()
+        .nth(2)
+        .unwrap()
+        .join("devcontainer-builder");
+    assert!(
+        path.exists(),
+        "there is no {}: cargo build -p coder-builder",
+        path.display()
+    );
+    path
+}
+
 /// The program with these variables, and nothing of ours but the PATH.
 pub fn command(env: &[(&str, &str)]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_devcontainer-builder"));
+    let mut command = Command::new(program());
     command.env_clear();
     command.env("PATH", std::env::var_os("PATH").unwrap());
     command.envs(env.iter().copied());
