@@ -1,5 +1,8 @@
 //! The service as a program. What keeps it from running is one line of JSON on standard error, and exit code 1.
 
+#[path = "../../../coder/src/name_services.rs"]
+mod name_services;
+
 use std::process::ExitCode;
 
 use coder_builder::service::config::ConfigError;
@@ -8,6 +11,7 @@ use coder_builder::service::run::{RunService, run};
 use coder_builder::service::telemetry::fatal;
 
 fn main() -> ExitCode {
+    name_services::keep_to_built_in();
     std::panic::set_hook(Box::new(|panic| {
         fatal(&Panicked(panic.to_string()));
     }));
