@@ -222,8 +222,12 @@ impl Service {
             .collect()
     }
 
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn signal(&self, signal: &str) {
-        let pid = self.child.id().to_string();
+        let pid = self.pid().to_string();
         assert!(
             // The shell's own: not every system has the program.
             Command::new("sh")
