@@ -14,6 +14,8 @@ pub enum Export {
         /// Whether the registry is spoken to without TLS.
         insecure: bool,
     },
+    /// It goes nowhere, and its files have the times that they have: only its digest is asked for.
+    Draft,
     /// It is written to a file of this machine.
     Archive {
         /// What the file is.
@@ -36,25 +38,26 @@ impl Export {
     /// The file that BuildKit may write to.
     pub(super) fn file(&self) -> Option<Arc<File>> {
         match self {
-            Self::Push { .. } => None,
+            Self::Push { .. } | Self::Draft => None,
             Self::Archive { file, .. } => Some(Arc::clone(file)),
         }
     }
 
-    /// As BuildKit takes it, for an image of these names. All that is in it has the time `epoch`, in seconds since 1970.
+    /// As BuildKit takes it, for an image of these names. All that is in it, but for a draft, has the time `epoch`, in
+    /// seconds since 1970.
     pub(super) fn wire(&self, names: &[String], epoch: i64) -> Exporter {
         let kind = match self {
-            Self::Push { .. } => "image",
+            Self::Push { .. } | Self::Draft => "image",
             Self::Archive { format, .. } => match format {
                 Archive::Oci => "oci",
                 Archive::Docker => "docker",
             },
         };
-        let mut attributes = BTreeMap::from([
-            ("name", names.join(",")),
-            ("source-date-epoch", epoch.to_string()),
-            ("rewrite-timestamp", "true".to_owned()),
-        ]);
+        let mut attributes = BTreeMap::from([("source-date-epoch", epoch.to_string())]);
+        if !matches!(self, Self::Draft) {
+            attributes.insert("name", names.join(","));
+            attributes.insert("rewrite-timestamp", "true".to_owned());
+        }
         if let Self::Push { insecure } = self {
             attributes.insert("push", "true".to_owned());
             attributes.insert("registry.insecure", insecure.to_string());

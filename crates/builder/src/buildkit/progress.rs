@@ -1,6 +1,6 @@
 //! What happens during a build, as events, and what is kept of it to explain a failure.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -15,6 +15,8 @@ use crate::secret::Secret;
 const TAIL_LINES: usize = 100;
 /// The longest line that is passed on.
 const LINE_BYTES: usize = 16 << 10;
+/// How BuildKit calls the steps that are not of the solve.
+const EXPORT: &str = "exporting ";
 /// The shortest secret that is masked; shorter ones would mask half of the log.
 const SHORTEST_MASKED: usize = 4;
 
@@ -70,6 +72,8 @@ struct Inner {
     secrets: Vec<String>,
     steps: HashMap<String, Step>,
     failed: Option<String>,
+    /// The names of steps that an earlier solve of the same build told of; `None` for the first.
+    told: Option<HashSet<String>>,
 }
 
 #[derive(Default)]
@@ -110,9 +114,27 @@ impl Progress {
             secrets,
             steps: HashMap::new(),
             failed: None,
+            told: None,
         };
         Self {
             inner: Arc::new(Mutex::new(inner)),
+        }
+    }
+
+    /// The progress of another solve of the same build: what was told of is not told again.
+    pub fn again(&self) -> Self {
+        let inner = self.lock();
+        let done = inner.steps.values().filter(|step| step.completed);
+        let told = done.filter(|step| !step.name.starts_with(EXPORT));
+        let again = Inner {
+            to: inner.to.clone(),
+            secrets: inner.secrets.clone(),
+            steps: HashMap::new(),
+            failed: None,
+            told: Some(told.map(|step| step.name.clone()).collect()),
+        };
+        Self {
+            inner: Arc::new(Mutex::new(again)),
         }
     }
 
@@ -166,9 +188,26 @@ impl Progress {
 
 impl Inner {
     fn send(&self, event: Event) {
-        if let Some(to) = &self.to {
+        if let Some(to) = &self.to
+            && !self.is_told(&event)
+        {
             // Nobody may listen any more, which is their right.
             let _ = to.send(event);
+        }
+    }
+
+    fn is_told(&self, event: &Event) -> bool {
+        let Some(told) = &self.told else {
+            return false;
+        };
+        match event {
+            Event::Started { name, .. } | Event::Completed { name, .. } => told.contains(name),
+            Event::Log { step, .. } => {
+                let step = self.steps.get(step);
+                step.is_some_and(|step| told.contains(&step.name))
+            }
+            Event::Warning(_) => true,
+            Event::Failed { .. } => false,
         }
     }
 
@@ -374,6 +413,24 @@ mod tests {
         for (text, want) in table {
             assert_eq!(progress.masked(text), want, "{text}");
         }
+    }
+
+    #[test]
+    fn what_one_solve_told_of_the_next_does_not() {
+        let (to, mut from) = tokio::sync::mpsc::unbounded_channel();
+        let first = Progress::new(Some(to), []);
+        first.take(vertex(stamp(2), ""));
+        let second = first.again();
+        while from.try_recv().is_ok() {}
+        second.take(vertex(None, ""));
+        second.take(log("again\n"));
+        second.take(vertex(stamp(2), ""));
+        second.warn("again");
+        assert!(from.try_recv().is_err());
+        let third = second.again();
+        third.take(vertex(stamp(2), "exit code: 1"));
+        assert!(matches!(from.try_recv(), Ok(Event::Failed { .. })));
+        assert_eq!(third.failed().unwrap().error, "exit code: 1");
     }
 
     #[test]

@@ -171,6 +171,7 @@ async fn build(args: &Args, world: &World, output: &mut Output<'_>) -> Result<()
         },
         epoch,
         max_context_bytes: MAX_CONTEXT_BYTES,
+        past: None,
     };
     let (events, mut received) = mpsc::unbounded_channel();
     let show = async {

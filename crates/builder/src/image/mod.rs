@@ -8,6 +8,7 @@
 //! | `environment` | the environment of an image |
 //! | `config` | the configuration of an image |
 //! | `account` | users in an image's own files |
+//! | `past` | what images became when they were exported before |
 //!
 //! The user's Dockerfile goes to BuildKit's frontend as it is, with its directives. Features are put on top of the
 //! result, and labels and environment into the image's configuration, so no text of a repository is ever pasted into a
@@ -17,6 +18,7 @@ mod account;
 mod config;
 mod environment;
 mod feature;
+mod past;
 mod request;
 mod source;
 
@@ -33,12 +35,13 @@ use tokio::sync::mpsc::UnboundedSender;
 
 pub use account::Account;
 pub use feature::feature_of_step;
+pub use past::{Exports, Past};
 pub use request::{BuildRequest, BuildSecret, Built, BuiltPlatform, FeatureFiles};
 
 use crate::buildkit::build::{Part, Solved, Stop};
 use crate::buildkit::progress::Progress;
 use crate::buildkit::session::{Folder, Offer};
-use crate::buildkit::{Build, BuildError, Client, Event, Gateway};
+use crate::buildkit::{Build, BuildError, Client, Event, Export, Gateway};
 use crate::secret::Secret;
 use config::ImageConfig;
 use source::Source;
@@ -81,24 +84,30 @@ pub async fn build(
         cache_to: request.cache_to.clone(),
         epoch: FILE_TIME,
     };
-    let built = Mutex::new(Vec::new());
     let job = Job {
         request: &request,
         source: &source,
         steps: &steps,
         progress: &progress,
     };
-    let exported = plan.run(client, &progress, feature_of_step, |gateway| async {
-        let (solved, platforms) = job.put_together(gateway).await?;
-        *built.lock().unwrap_or_else(PoisonError::into_inner) = platforms;
-        Ok(solved)
-    });
-    let exported = exported.await?;
-    Ok(Built {
-        digest: exported.digest,
-        names: request.names.clone(),
-        platforms: built.into_inner().unwrap_or_else(PoisonError::into_inner),
-    })
+    let Some(past) = &request.past.clone().filter(|_| job.may_be_known()) else {
+        return job.export(client, plan).await;
+    };
+    let draft = Build {
+        export: Export::Draft,
+        ..plan.clone()
+    };
+    let draft = job.export(client, draft).await?;
+    if let Some(digest) = past.name(&draft.digest, &request.names).await {
+        return Ok(Built { digest, ..draft });
+    }
+    let again = Job {
+        progress: &progress.again(),
+        ..job
+    };
+    let built = again.export(client, plan).await?;
+    past.remember(&draft.digest, &built.digest);
+    Ok(built)
 }
 
 fn folders(source: &Source, steps: &[feature::Step]) -> std::collections::BTreeMap<String, Folder> {
@@ -125,6 +134,29 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// Whether a draft can be the same as an earlier one, and its export is all that there is to do.
+    fn may_be_known(&self) -> bool {
+        let is_push = matches!(self.request.export, Export::Push { .. });
+        is_push
+            && self.request.cache_to.is_empty()
+            && !self.source.attributes.contains_key("no-cache")
+    }
+
+    /// Builds and exports.
+    async fn export(&self, client: &Client, plan: Build) -> Result<Built, BuildError> {
+        let built = Mutex::new(Vec::new());
+        let exported = plan.run(client, self.progress, feature_of_step, |gateway| async {
+            let (solved, platforms) = self.put_together(gateway).await?;
+            *built.lock().unwrap_or_else(PoisonError::into_inner) = platforms;
+            Ok(solved)
+        });
+        Ok(Built {
+            digest: exported.await?.digest,
+            names: self.request.names.clone(),
+            platforms: built.into_inner().unwrap_or_else(PoisonError::into_inner),
+        })
+    }
+
     async fn put_together(
         &self,
         mut gateway: Gateway,

@@ -9,7 +9,7 @@ use coder_devcontainer::metadata::Omit;
 use coder_devcontainer::project::Project;
 use coder_devcontainer::repository::Repository;
 
-use super::Account;
+use super::{Account, Past};
 use crate::buildkit::session::Logins;
 use crate::buildkit::{Cache, Export};
 use crate::secret::Secret;
@@ -53,6 +53,8 @@ pub struct BuildRequest<'a> {
     pub epoch: Option<i64>,
     /// The largest context that is sent, in bytes.
     pub max_context_bytes: u64,
+    /// What was exported before, if a build that changes nothing is to be fast.
+    pub past: Option<Past>,
 }
 
 /// The Features of a build.

@@ -153,7 +153,8 @@ impl Repository {
         format!("{}{separator}{reference}", self.location)
     }
 
-    /// Sends a request; authenticates if the registry asks for it, and waits if it is busy. `more` are scopes that the
+    /// Sends a request; authenticates if the registry asks for it, and waits if it is busy, or stumbles over a read: some
+    /// do while somebody pushes the same. `more` are scopes that the
     /// call needs besides those that the registry names.
     pub(super) async fn send(
         &self,
@@ -164,6 +165,9 @@ impl Repository {
         call.authorization = self.authorization().clone();
         let mut authenticated = false;
         let mut retries = 0;
+        let is_read = [Method::GET, Method::HEAD].contains(&call.method);
+        let passes =
+            |status| matches!(status, 429 | 503) || is_read && matches!(status, 500 | 502 | 504);
         loop {
             let response = self.http.send(&call).await?;
             let status = response.status();
@@ -184,7 +188,7 @@ impl Repository {
                     call.authorization = Some(header);
                     authenticated = true;
                 }
-                429 | 503 if retries < MAX_RETRIES => {
+                status if passes(status) && retries < MAX_RETRIES => {
                     tokio::time::sleep(pause(response.headers(), retries)).await;
                     retries += 1;
                 }

@@ -8,6 +8,7 @@ use super::client::{Repository, header};
 use super::digest::Digest;
 use super::error::Error;
 use super::http::{Call, origin};
+use super::manifest::OCI_MANIFEST;
 
 /// What became of a tag that was to be deleted (devcontainer-builder §1.12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +98,13 @@ impl Repository {
             StatusCode::CREATED => Ok(digest),
             _ => Err(self.failed(&call, response, &what).await),
         }
+    }
+
+    /// Gives what is there, by its digest or tag, another tag.
+    pub async fn tag(&self, reference: &str, tag: &str) -> Result<Digest, Error> {
+        let found = self.manifest(reference).await?;
+        let media_type = found.media_type.as_deref().unwrap_or(OCI_MANIFEST);
+        self.push_manifest(tag, media_type, found.body).await
     }
 
     /// Pushes a manifest under a tag or its digest, and says its digest.

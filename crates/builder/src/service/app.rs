@@ -20,6 +20,7 @@ use crate::buildkit::{self, BuildError, Endpoint};
 use crate::features::control::ReadControl;
 use crate::features::store::UseStore;
 use crate::features::{ControlManifest, Store};
+use crate::image::Exports;
 use crate::oci::{Client, Credentials, DockerConfig, Insecure, Keychain, Options, Proxies};
 use crate::secret::Secret;
 use coder_store::{ConnectError, ConnectOptions, Database, Schema};
@@ -64,6 +65,8 @@ pub struct App {
     pub jobs: Jobs,
     /// What was built before.
     pub history: History,
+    /// What was exported before.
+    pub exports: Arc<Exports>,
     /// Held as long as this process lives.
     _lock: File,
     /// Canceled when the service is to stop.
@@ -161,6 +164,7 @@ impl App {
             registries: Client::new(&options)?,
             jobs: jobs(&config, &temporary, database).await?,
             history: history(&config, &temporary)?,
+            exports: Arc::default(),
             stopping: CancellationToken::new(),
             _lock: lock,
             slots: Slots::new(config.max_concurrent_builds),

@@ -10,6 +10,7 @@ mod features;
 mod features_kept;
 mod git;
 mod image;
+mod image_past;
 mod image_trouble;
 mod oci;
 mod oci_hostile;

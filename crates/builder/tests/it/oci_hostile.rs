@@ -101,12 +101,13 @@ async fn check_85_a_busy_registry_is_asked_again() {
     let fake = Fake::start(move |_| match count.fetch_add(1, Ordering::SeqCst) {
         0 => answer(429, &[("retry-after", "0")], ""),
         1 => answer(503, &[("retry-after", "0")], ""),
+        2 => answer(500, &[("retry-after", "0")], ""),
         _ => answer(404, &[], ""),
     });
     let fake = fake.await;
     let repository = repository(&fake.host, "app", Keychain::anonymous());
     assert_eq!(repository.resolve("1").await.unwrap(), None);
-    assert_eq!(fake.asked().len(), 3);
+    assert_eq!(fake.asked().len(), 4);
 }
 
 #[tokio::test]
@@ -127,7 +128,7 @@ async fn check_83_trouble_names_the_registry() {
     let fake = Fake::start(|_| {
         answer(
             500,
-            &[],
+            &[("retry-after", "0")],
             r#"{"errors":[{"code":"UNKNOWN","message":"secret"}]}"#,
         )
     })

@@ -15,7 +15,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::failure::{Failure, Reason};
-use super::history::{self, Inputs, Past};
+use super::history::{self, Inputs};
 use super::names::Prepared;
 use super::progress::Writer;
 use super::request::{BuildRequest, RegistryCredentials};
@@ -24,9 +24,8 @@ use crate::buildkit::session::{Login, Logins};
 use crate::buildkit::{BuildError, Cache, Export};
 use crate::features::{self, Contents, Fetcher, Locking};
 use crate::git::clone::Cloned;
-use crate::image::{self, FeatureFiles};
-use crate::oci::manifest::OCI_MANIFEST;
-use crate::oci::{Credentials, Keychain, Location};
+use crate::image::{self, FeatureFiles, Past};
+use crate::oci::{Credentials, Keychain, Location, Repository};
 use crate::secret::Secret;
 use crate::service::app::App;
 use crate::service::http::error::chain;
@@ -108,34 +107,31 @@ impl Job<'_> {
         }
     }
 
+    /// Where the image is to be.
+    async fn registry(&self, item: &Item) -> Option<Repository> {
+        let location = Location::read(&item.registry, &item.name, self.app.registries.insecure());
+        let location = location.ok()?;
+        let own = self.request.registry_credentials.clone();
+        let own = own.filter(|own| is_for(own, &location.host));
+        let own = own.map(|own| (own.username, own.password));
+        let keychain = self.app.keychain(own).await;
+        Some(self.app.registries.repository(location, keychain))
+    }
+
     /// Gives an earlier build of the same another tag, if that is wanted and it is still there.
     async fn reuse(&self, item: &Item, writer: &mut Writer) -> Option<String> {
         let max_age = self.app.config.reuse?;
         if self.request.no_cache.unwrap_or(self.app.config.no_cache) {
             return None;
         }
-        let location = Location::read(&item.registry, &item.name, self.app.registries.insecure());
-        let location = location.ok()?;
-        let own = self.request.registry_credentials.clone();
-        let own = own.filter(|own| is_for(own, &location.host));
-        let keychain = self
-            .app
-            .keychain(own.map(|own| (own.username, own.password)))
-            .await;
-        let repository = self.app.registries.repository(location, keychain);
+        let repository = self.registry(item).await?;
         let (past, inputs) = (self.app.history.of(&self.key(item)), self.inputs(item));
         for past in history::reusable(&past, &inputs, Utc::now().timestamp(), max_age) {
-            let Ok(found) = repository.manifest(&past.tag).await else {
-                continue;
-            };
-            if found.digest.to_string() != past.digest {
-                continue;
+            match repository.resolve(&past.tag).await {
+                Ok(Some(digest)) if digest.to_string() == past.digest => {}
+                _ => continue,
             }
-            let media_type = found.media_type.as_deref().unwrap_or(OCI_MANIFEST);
-            match repository
-                .push_manifest(&item.tag, media_type, found.body)
-                .await
-            {
+            match repository.tag(&past.digest, &item.tag).await {
                 Ok(digest) => {
                     writer.line(&format!(
                         "the same as the tag {}, which was built before",
@@ -150,7 +146,7 @@ impl Job<'_> {
     }
 
     fn remember(&self, item: &Item, digest: &str) {
-        let past = Past {
+        let past = history::Past {
             inputs: self.inputs(item),
             tag: item.tag.clone(),
             digest: digest.to_owned(),
@@ -188,6 +184,11 @@ impl Job<'_> {
             Ok(cache.into_iter().collect())
         };
         let (request, config) = (self.request, &self.app.config);
+        let registry = self.registry(item).await;
+        let past = registry.map(|registry| Past {
+            exports: Arc::clone(&self.app.exports),
+            registry,
+        });
         let host = item.registry.split('/').next().unwrap_or_default();
         let build = image::BuildRequest {
             repository: &self.found.repository,
@@ -215,6 +216,7 @@ impl Job<'_> {
             omit: Omit::default(),
             epoch: Some(self.cloned.committed_at),
             max_context_bytes: config.max_context_bytes,
+            past,
         };
         let building = image::build(client, build, Some(events)).boxed();
         let (built, ()) = tokio::join!(building, writer.follow(received));

@@ -151,6 +151,7 @@ impl Scene {
             omit: Omit::default(),
             epoch: Some(1_700_000_000),
             max_context_bytes: 64 << 20,
+            past: None,
         };
         change(&mut request);
         let (to, mut from) = tokio::sync::mpsc::unbounded_channel();

@@ -103,7 +103,8 @@ impl World {
         let answer = service
             .get(&format!("/image?{}", self.query(name, tag)))
             .await;
-        answer.json()["exists"].as_bool().unwrap()
+        let exists = answer.json()["exists"].as_bool();
+        exists.unwrap_or_else(|| panic!("{answer:?}"))
     }
 
     pub async fn delete(&self, name: &str, tag: &str) -> Value {
