@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::net::TcpStream;
 
-use crate::service_builds::World;
 use crate::support::container::Container;
 use crate::support::program::free_port;
 use crate::support::scene::{Pulled, Scene};
 use crate::support::service::{Answer, call};
 use crate::support::system::push_system;
+use crate::support::world::World;
 
 const DOCKERFILE: &str = include_str!("../../../../deploy/devcontainer-builder/Dockerfile");
 
