@@ -38,6 +38,8 @@ pub struct Exec {
     pub folder: Option<(String, String)>,
     /// Secrets that it can read, by their ids.
     pub secrets: Vec<SecretMount>,
+    /// Who runs it, as the image's own files know them; root if it is not given.
+    pub user: Option<String>,
     /// Whether it runs without a network.
     pub offline: bool,
     /// Whether it runs even if its result is known.
@@ -130,7 +132,7 @@ impl Graph {
                     args: exec.args.clone(),
                     env: exec.env.clone(),
                     cwd: exec.working_directory.clone(),
-                    user: "0:0".to_owned(),
+                    user: exec.user.clone().unwrap_or_else(|| "0:0".to_owned()),
                     remove_mount_stubs_recursive: true,
                 }),
                 mounts,

@@ -15,19 +15,16 @@ use tokio::sync::mpsc;
 
 use super::project::{self, Features, Reading};
 use super::read_configuration::additional;
-use super::{Fail, Output, World, access, pair, upgrade};
-use crate::buildkit::endpoint::{Endpoint, TlsFiles};
+use super::{Fail, Output, World, access, buildkit, upgrade};
 use crate::buildkit::export::Archive;
 use crate::buildkit::session::{Login, Logins};
-use crate::buildkit::{Cache, Client, Export, Lines};
+use crate::buildkit::{Cache, Export, Lines};
 use crate::features::{Contents, Fetcher, Locking};
 use crate::image::{self, BuildRequest, FeatureFiles};
 use crate::oci::ImageReference;
 
-/// Where BuildKit is when nobody says so.
-const BUILDKIT_HOST: &str = "unix:///run/buildkit/buildkitd.sock";
 /// The largest context that is sent to BuildKit.
-const MAX_CONTEXT_BYTES: u64 = 4 << 30;
+pub(super) const MAX_CONTEXT_BYTES: u64 = 4 << 30;
 /// What the reference says of every failure, beside the message.
 const DESCRIPTION: &str = "An error occurred building the container.";
 
@@ -58,7 +55,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "CACHE")]
     cache_to: Vec<String>,
     /// A label of the image (repeatable).
-    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
     label: Vec<(String, String)>,
     /// Features besides those of the configuration, as JSON.
     #[arg(long, value_name = "JSON")]
@@ -73,18 +70,8 @@ pub(super) struct Args {
         alias = "experimental-frozen-lockfile"
     )]
     frozen_lockfile: bool,
-    /// Where BuildKit is [environment: BUILDKIT_HOST] [default: unix:///run/buildkit/buildkitd.sock].
-    #[arg(long, value_name = "ADDRESS")]
-    buildkit_host: Option<String>,
-    /// File with the certificates that BuildKit is trusted by; turns TLS on.
-    #[arg(long, value_name = "FILE")]
-    buildkit_tls_ca: Option<PathBuf>,
-    /// File with the certificate that is shown to BuildKit.
-    #[arg(long, value_name = "FILE", requires = "buildkit_tls_key")]
-    buildkit_tls_cert: Option<PathBuf>,
-    /// File with the key of that certificate.
-    #[arg(long, value_name = "FILE", requires = "buildkit_tls_cert")]
-    buildkit_tls_key: Option<PathBuf>,
+    #[command(flatten)]
+    connection: buildkit::Args,
     /// `auto`; nothing else builds here.
     #[arg(long, hide = true, default_value = "auto")]
     buildkit: String,
@@ -123,7 +110,7 @@ pub(super) async fn run(args: &Args, world: &World, output: &mut Output<'_>) -> 
 
 async fn build(args: &Args, world: &World, output: &mut Output<'_>) -> Result<(), Fail> {
     let goal = args.goal()?;
-    let client = args.client(world)?;
+    let client = args.connection.client(world)?;
     let epoch = epoch(world)?;
     let caches = |texts: &[String]| texts.iter().map(|text| Cache::parse(text)).collect();
     let cache_from: Vec<Cache> = Result::<_, _>::map_err(caches(&args.cache_from), Fail::from)?;
@@ -172,6 +159,7 @@ async fn build(args: &Args, world: &World, output: &mut Output<'_>) -> Result<()
         epoch,
         max_context_bytes: MAX_CONTEXT_BYTES,
         past: None,
+        trial: None,
     };
     let (events, mut received) = mpsc::unbounded_channel();
     let show = async {
@@ -217,23 +205,6 @@ impl Args {
             (_, true) => no("--image-name is missing"),
             (_, false) => Ok(goal),
         }
-    }
-
-    fn client(&self, world: &World) -> Result<Client, Fail> {
-        let env = world.env.get("BUILDKIT_HOST");
-        let text = self.buildkit_host.as_ref().or(env).map(String::as_str);
-        let endpoint = Endpoint::parse(text.unwrap_or(BUILDKIT_HOST))?;
-        let own = self.buildkit_tls_cert.clone();
-        let files = TlsFiles {
-            ca: self.buildkit_tls_ca.clone(),
-            identity: own.zip(self.buildkit_tls_key.clone()),
-            server_name: None,
-        };
-        let endpoint = match files == TlsFiles::default() {
-            true => endpoint,
-            false => endpoint.with_tls(&files)?,
-        };
-        Ok(Client::new(endpoint))
     }
 }
 
@@ -309,7 +280,8 @@ fn insecure(fetcher: &Fetcher, names: &[String]) -> Result<bool, Fail> {
     }
 }
 
-fn logins(fetcher: &Fetcher) -> Logins {
+/// Credentials of registries, for BuildKit.
+pub(super) fn logins(fetcher: &Fetcher) -> Logins {
     let keychain = fetcher.keychain.clone();
     Arc::new(move |registry| {
         let keychain = keychain.clone();
@@ -322,6 +294,15 @@ fn logins(fetcher: &Fetcher) -> Logins {
                 .map(Login::from)
         })
     })
+}
+
+/// `name=value`; a name alone has an empty value.
+fn label(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    match name.is_empty() {
+        true => Err("expected NAME=VALUE".to_owned()),
+        false => Ok((name.to_owned(), value.to_owned())),
+    }
 }
 
 /// When the source was made, if somebody says so (reproducible-builds.org).

@@ -1,4 +1,4 @@
-//! `coder devcontainer features`: what is published of a Feature, and what a configuration's Features need.
+//! `coder devcontainer features`: what is published of a Feature, what a configuration's Features need, and tests.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use coder_devcontainer::json::{Object, Value};
 use coder_devcontainer::repository::Repository;
 
 use super::project::{self, Features, Reading};
-use super::{Fail, Output, World, access};
+use super::{Fail, Output, World, access, feature_test};
 use crate::features::{Contents, FetchFeature, Fetcher, Locking, Request, resolve};
 
 /// Flags of `features`.
@@ -26,6 +26,8 @@ enum Commands {
     /// Print the order in which a configuration's Features are installed.
     #[command(visible_alias = "resolve")]
     ResolveDependencies(Resolve),
+    /// Run the tests of a collection of Features.
+    Test(Box<feature_test::Args>),
 }
 
 #[derive(clap::Args, Debug)]
@@ -82,6 +84,7 @@ pub(super) async fn run(
     match &args.command {
         Commands::Info(args) => info(args, world, output).await,
         Commands::ResolveDependencies(args) => resolve_dependencies(args, world, output).await,
+        Commands::Test(args) => feature_test::run(args, world, output).await,
     }
 }
 

@@ -5,6 +5,9 @@
 
 mod access;
 mod build;
+mod buildkit;
+mod feature_cases;
+mod feature_test;
 mod features;
 mod outdated;
 mod project;

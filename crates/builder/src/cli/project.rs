@@ -113,6 +113,14 @@ impl From<Unusable> for Fail {
 }
 
 impl Args {
+    /// Those that name this folder.
+    pub(super) fn of_folder(folder: &Path) -> Self {
+        Self {
+            workspace_folder: Some(folder.to_owned()),
+            ..Self::default()
+        }
+    }
+
     /// The folder of the project, absolute.
     pub(super) fn folder(&self, world: &World) -> PathBuf {
         let folder = self.workspace_folder.as_deref();

@@ -146,6 +146,7 @@ impl Step {
             working_directory: self.path.clone(),
             folder: Some((self.session_folder.clone(), self.path.clone())),
             secrets: secrets.collect(),
+            user: None,
             offline: false,
             no_cache: request.no_cache,
         }

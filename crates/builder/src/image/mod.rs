@@ -7,6 +7,7 @@
 //! | `feature` | the step that installs a Feature |
 //! | `environment` | the environment of an image |
 //! | `config` | the configuration of an image |
+//! | `trial` | a program that is run in the finished image |
 //! | `account` | users in an image's own files |
 //! | `past` | what images became when they were exported before |
 //!
@@ -21,6 +22,7 @@ mod feature;
 mod past;
 mod request;
 mod source;
+mod trial;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,8 +30,8 @@ use chrono::{DateTime, SecondsFormat};
 use coder_devcontainer::config::Compat;
 use coder_devcontainer::json::{Object, Value};
 use coder_devcontainer::metadata::{self, Entry};
-use coder_devcontainer::runtime::CONFIG_LABEL;
 use coder_devcontainer::runtime::properties::IN_CONFIG_LABEL;
+use coder_devcontainer::runtime::{self, CONFIG_LABEL};
 use futures_util::future::try_join_all;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -37,6 +39,7 @@ pub use account::Account;
 pub use feature::feature_of_step;
 pub use past::{Exports, Past};
 pub use request::{BuildRequest, BuildSecret, Built, BuiltPlatform, FeatureFiles};
+pub use trial::Trial;
 
 use crate::buildkit::build::{Part, Solved, Stop};
 use crate::buildkit::progress::Progress;
@@ -71,7 +74,7 @@ pub async fn build(
     }
     let steps = feature::steps(&request)?;
     let offer = Offer {
-        folders: folders(&source, &steps),
+        folders: folders(&request, &source, &steps),
         logins: Arc::clone(&request.logins),
         secrets: values(&request),
         epoch: FILE_TIME,
@@ -110,12 +113,21 @@ pub async fn build(
     Ok(built)
 }
 
-fn folders(source: &Source, steps: &[feature::Step]) -> std::collections::BTreeMap<String, Folder> {
+fn folders(
+    request: &BuildRequest<'_>,
+    source: &Source,
+    steps: &[feature::Step],
+) -> std::collections::BTreeMap<String, Folder> {
     let features = steps.iter().map(|step| {
         let folder = Folder::Disk(step.files.clone());
         (step.session_folder.clone(), folder)
     });
-    features.chain(source.folders.clone()).collect()
+    let trial = request.trial.iter().map(|trial| {
+        let folder = Folder::Disk(trial.folder.clone());
+        (trial::SESSION_FOLDER.to_owned(), folder)
+    });
+    let own = features.chain(trial);
+    own.chain(source.folders.clone()).collect()
 }
 
 fn values(request: &BuildRequest<'_>) -> std::collections::BTreeMap<String, Secret> {
@@ -250,6 +262,19 @@ impl Job<'_> {
         }
         labels.insert(CONFIG_LABEL.to_owned(), self.config_label(account.as_ref()));
         image.add_labels(&labels);
+        if let Some(trial) = &self.request.trial {
+            let described = runtime::describe(runtime::Image {
+                metadata: image.label(metadata::LABEL).as_deref(),
+                config: image.label(CONFIG_LABEL).as_deref(),
+                user: image.user(),
+            });
+            let described = described.map_err(|error| BuildError::Other(error.to_string()))?;
+            let mut graph = part.graph()?;
+            for step in trial.steps(&described, &remote, image.environment().texts()) {
+                graph.exec(&step, &platform, gateway.session());
+            }
+            gateway.build(part.clone(), graph, &[]).await?;
+        }
         part.config = image.write();
         let built = BuiltPlatform {
             platform: platform.to_string(),

@@ -9,7 +9,7 @@ use coder_devcontainer::metadata::Omit;
 use coder_devcontainer::project::Project;
 use coder_devcontainer::repository::Repository;
 
-use super::{Account, Past};
+use super::{Account, Past, Trial};
 use crate::buildkit::session::Logins;
 use crate::buildkit::{Cache, Export};
 use crate::secret::Secret;
@@ -55,6 +55,8 @@ pub struct BuildRequest<'a> {
     pub max_context_bytes: u64,
     /// What was exported before, if a build that changes nothing is to be fast.
     pub past: Option<Past>,
+    /// What is run in the image before it is exported; if it fails, so does the build.
+    pub trial: Option<Trial>,
 }
 
 /// The Features of a build.

@@ -5,6 +5,7 @@ mod buildkit;
 mod chart;
 mod cli;
 mod cli_build;
+mod cli_features_test;
 mod container;
 mod features;
 mod features_kept;

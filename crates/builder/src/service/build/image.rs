@@ -217,6 +217,7 @@ impl Job<'_> {
             epoch: Some(self.cloned.committed_at),
             max_context_bytes: config.max_context_bytes,
             past,
+            trial: None,
         };
         let building = image::build(client, build, Some(events)).boxed();
         let (built, ()) = tokio::join!(building, writer.follow(received));

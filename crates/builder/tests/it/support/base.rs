@@ -62,7 +62,7 @@ impl<'a> Base<'a> {
         add("etc/group", 0o644, GROUP.as_bytes());
         if self.shell {
             add("bin/busybox", 0o755, &std::fs::read(busybox()).unwrap());
-            let applets = "sh cat chmod chown echo env false id ls mkdir printf pwd rm sleep touch true wc date grep dd";
+            let applets = "sh cat chmod chown cp echo env false id ls mkdir printf pwd rm sleep touch true wc date grep dd";
             for applet in applets.split(' ') {
                 let mut header = tar::Header::new_gnu();
                 header.set_entry_type(tar::EntryType::Symlink);

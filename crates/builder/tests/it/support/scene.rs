@@ -152,6 +152,7 @@ impl Scene {
             epoch: Some(1_700_000_000),
             max_context_bytes: 64 << 20,
             past: None,
+            trial: None,
         };
         change(&mut request);
         let (to, mut from) = tokio::sync::mpsc::unbounded_channel();
