@@ -8,7 +8,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::build::history::History;
+use super::build::history::{History, LocalHistory};
 use super::config::Config;
 use super::jobs::store::UseJobs;
 use super::jobs::{Jobs, Limits};
@@ -40,7 +40,13 @@ const SCHEMA: Schema = Schema {
     program: "devcontainer-builder",
     table: "devcontainer_builder_migrations",
     lock: 0x6465_7663_6f6e,
-    migrations: &[("init", include_str!("../../migrations/0001_init.sql"))],
+    migrations: &[
+        ("init", include_str!("../../migrations/0001_init.sql")),
+        (
+            "past_builds",
+            include_str!("../../migrations/0002_past_builds.sql"),
+        ),
+    ],
 };
 
 /// What all requests share.
@@ -162,8 +168,8 @@ impl App {
             metrics: Metrics::new()?,
             logs,
             registries: Client::new(&options)?,
+            history: history(&config, &temporary, database.clone())?,
             jobs: jobs(&config, &temporary, database).await?,
-            history: history(&config, &temporary)?,
             exports: Arc::default(),
             stopping: CancellationToken::new(),
             _lock: lock,
@@ -239,9 +245,17 @@ fn no_state(folder: &Path, io: io::Error) -> StartApp {
     }
 }
 
-fn history(config: &Config, temporary: &Path) -> Result<History, StartApp> {
+fn history(
+    config: &Config,
+    temporary: &Path,
+    database: Option<Database>,
+) -> Result<History, StartApp> {
+    if let Some(database) = database {
+        return Ok(History::Shared(database));
+    }
     let folder = state(config, temporary, "history");
-    History::open(&folder).map_err(|io| no_state(&folder, io))
+    let local = LocalHistory::open(&folder).map_err(|io| no_state(&folder, io));
+    Ok(History::Local(local?))
 }
 
 async fn jobs(

@@ -144,6 +144,29 @@ async fn a_caller_has_no_more_than_its_share_of_all_replicas() {
 }
 
 #[tokio::test]
+async fn what_one_replica_built_another_gives_a_second_tag() {
+    let url = postgres::database().await;
+    let shared = [
+        ("DATABASE_URL", url.as_str()),
+        ("REUSE_BUILDS_SECONDS", "3600"),
+    ];
+    let world = BuildWorld::start(&shared).await;
+    let other = Service::start(&[&world.env()[..], &shared].concat()).await;
+    world.repository("r.git", &[(".devcontainer.json", r#"{"image":"BASE"}"#)]);
+    let first = world.service.build(world.body("r.git", "one")).await.json();
+    let mut dry = world.body("r.git", "two");
+    dry["dryRun"] = json!(true);
+    let dry = other.build(dry).await.json();
+    let rebuild = json!({ "needed": false, "reasons": [] });
+    assert_eq!(dry["images"][0]["rebuild"], rebuild);
+    let second = other.build(world.body("r.git", "two")).await.json();
+    assert_eq!(second["digest"], first["digest"]);
+    let log = format!("/logs/{}", second["imageBuildLogId"].as_str().unwrap());
+    let log = world.service.get(&log).await;
+    assert!(log.body.contains("the same as the tag one"), "{log:?}");
+}
+
+#[tokio::test]
 async fn the_jobs_of_a_killed_replica_go_on_with_another() {
     let url = postgres::database().await;
     let shared = [

@@ -1,6 +1,7 @@
 //! What was built before: why an image would be built again, and whether an earlier one is the same.
 //!
-//! Only hints are kept, one file for each image. Whether an image is still there, the registry says.
+//! Only hints are kept, in one file for each image or in the database of several replicas. Whether an image is still
+//! there, the registry says.
 
 use std::fs;
 use std::io;
@@ -8,10 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use coder_store::Database;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::service::auth::sha256;
 use crate::service::files;
+use crate::service::http::error::chain;
 
 /// How many builds of an image are kept.
 const KEPT: usize = 20;
@@ -97,14 +101,45 @@ pub fn reusable<'a>(
         .filter(move |past| past.inputs == *inputs && past.at >= oldest)
 }
 
+/// Builds in a folder, or in a database.
+pub enum History {
+    /// In files of this process.
+    Local(LocalHistory),
+    /// In a database.
+    Shared(Database),
+}
+
 /// Builds in a folder.
 #[derive(Debug)]
-pub struct History {
+pub struct LocalHistory {
     folder: PathBuf,
     writing: Mutex<()>,
 }
 
 impl History {
+    /// The builds of an image, the last first. What cannot be read is forgotten.
+    pub async fn of(&self, image: &str) -> Vec<Past> {
+        match self {
+            Self::Local(local) => local.of(image),
+            Self::Shared(database) => of_database(database, image).await.unwrap_or_else(|error| {
+                tracing::warn!(event = "builds.unreadable", error.message = chain(&error));
+                Vec::new()
+            }),
+        }
+    }
+
+    /// Adds a build. One of an earlier tag of the same name is replaced.
+    pub async fn add(&self, image: &str, past: Past) -> io::Result<()> {
+        match self {
+            Self::Local(local) => local.add(image, past),
+            Self::Shared(database) => add_to_database(database, image, &past)
+                .await
+                .map_err(io::Error::other),
+        }
+    }
+}
+
+impl LocalHistory {
     /// Builds in this folder, which only its owner can enter.
     pub fn open(folder: &Path) -> io::Result<Self> {
         files::make_private(folder)?;
@@ -119,14 +154,12 @@ impl History {
             .join(format!("{}.json", sha256(image.as_bytes())))
     }
 
-    /// The builds of an image, the last first. What cannot be read is forgotten.
-    pub fn of(&self, image: &str) -> Vec<Past> {
+    fn of(&self, image: &str) -> Vec<Past> {
         let text = fs::read(self.path(image)).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
-    /// Adds a build. One of an earlier tag of the same name is replaced.
-    pub fn add(&self, image: &str, past: Past) -> io::Result<()> {
+    fn add(&self, image: &str, past: Past) -> io::Result<()> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all = self.of(image);
         all.retain(|other| other.tag != past.tag);
@@ -134,6 +167,28 @@ impl History {
         all.truncate(KEPT);
         files::replace(&self.path(image), &serde_json::to_vec(&all)?)
     }
+}
+
+async fn of_database(database: &Database, image: &str) -> coder_store::Result<Vec<Past>> {
+    let db = database.connection().await?;
+    let last = "select build from past_builds where image = $1 order by number desc";
+    let rows = db.query(last, &[&image]).await?;
+    let builds = rows.iter().map(|row| row.get::<_, Value>(0));
+    Ok(builds
+        .filter_map(|build| serde_json::from_value(build).ok())
+        .collect())
+}
+
+async fn add_to_database(database: &Database, image: &str, past: &Past) -> coder_store::Result<()> {
+    let db = database.connection().await?;
+    let add = "insert into past_builds (image, tag, build) values ($1, $2, $3) \
+         on conflict (image, tag) do update set build = excluded.build, number = excluded.number";
+    db.execute(add, &[&image, &past.tag, &json!(past)]).await?;
+    let forget = "delete from past_builds where image = $1 and tag in \
+         (select tag from past_builds where image = $1 order by number desc offset $2)";
+    let kept = i64::try_from(KEPT).unwrap_or(i64::MAX);
+    db.execute(forget, &[&image, &kept]).await?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -198,7 +253,7 @@ mod tests {
     #[test]
     fn the_last_builds_of_an_image_are_kept() {
         let dir = tempfile::tempdir().unwrap();
-        let history = History::open(dir.path()).unwrap();
+        let history = LocalHistory::open(dir.path()).unwrap();
         for index in 0..30 {
             history
                 .add("image", past("a", &format!("t{index}"), index))

@@ -68,15 +68,16 @@ impl Job<'_> {
         let digest = result.map_err(|failure| failure.in_log(log_id))?;
         self.reporter
             .tell(|| json!({ "type": "image.completed", "image": id, "digest": digest }));
-        self.remember(item, &digest);
+        self.remember(item, &digest).await;
         item.log = Some(log_id);
         item.digest = Some(digest);
         Ok(())
     }
 
     /// Why it would be built again.
-    pub(super) fn reasons(&self, item: &Item) -> Vec<String> {
-        history::reasons(&self.app.history.of(&self.key(item)), &self.inputs(item))
+    pub(super) async fn reasons(&self, item: &Item) -> Vec<String> {
+        let past = self.app.history.of(&self.key(item)).await;
+        history::reasons(&past, &self.inputs(item))
     }
 
     /// The image in the history: repositories are the same however they are reached.
@@ -125,7 +126,8 @@ impl Job<'_> {
             return None;
         }
         let repository = self.registry(item).await?;
-        let (past, inputs) = (self.app.history.of(&self.key(item)), self.inputs(item));
+        let past = self.app.history.of(&self.key(item)).await;
+        let inputs = self.inputs(item);
         for past in history::reusable(&past, &inputs, Utc::now().timestamp(), max_age) {
             match repository.resolve(&past.tag).await {
                 Ok(Some(digest)) if digest.to_string() == past.digest => {}
@@ -145,15 +147,18 @@ impl Job<'_> {
         None
     }
 
-    fn remember(&self, item: &Item, digest: &str) {
+    async fn remember(&self, item: &Item, digest: &str) {
         let past = history::Past {
             inputs: self.inputs(item),
             tag: item.tag.clone(),
             digest: digest.to_owned(),
             at: Utc::now().timestamp(),
         };
-        if let Err(error) = self.app.history.add(&self.key(item), past) {
-            tracing::warn!(event = "build.not_remembered", error.message = %error);
+        if let Err(error) = self.app.history.add(&self.key(item), past).await {
+            tracing::warn!(
+                event = "build.not_remembered",
+                error.message = chain(&error)
+            );
         }
     }
 

@@ -191,11 +191,12 @@ pub async fn run(
         cloned: &cloned,
         reporter,
     };
-    match request.dry_run {
-        true => items
-            .iter_mut()
-            .for_each(|item| item.reasons = Some(job.reasons(item))),
-        false => build_all(&job, &mut items).await?,
+    if request.dry_run {
+        for item in &mut items {
+            item.reasons = Some(job.reasons(item).await);
+        }
+    } else {
+        build_all(&job, &mut items).await?;
     }
     Ok(Outcome {
         items,

@@ -15,7 +15,7 @@ const SCHEMA: Schema = Schema {
     program: "test",
     table: "devcontainer_builder_migrations",
     lock: 1,
-    migrations: &[("init", "")],
+    migrations: &[("init", ""), ("past_builds", "")],
 };
 
 /// The URL of a new database.
