@@ -9,46 +9,55 @@ use anyhow::{Context as _, bail};
 
 use super::Problem;
 
-const DIR: &str = "crates/store/migrations";
-const RECORD: &str = "crates/store/migrations/SHA256SUMS";
+/// Where they are: each program with a database has its own.
+const DIRS: [&str; 2] = ["crates/store/migrations", "crates/builder/migrations"];
+
+/// The record, in each of these.
+const RECORD: &str = "SHA256SUMS";
 
 /// File name → SHA-256 in hexadecimal.
 type Sums = BTreeMap<String, String>;
 
 /// Compares the migrations with the record of them.
 pub(super) fn check(root: &Path) -> anyhow::Result<Vec<Problem>> {
-    if !root.join(DIR).exists() {
-        return Ok(Vec::new());
+    let mut problems = Vec::new();
+    for dir in there(root) {
+        problems.extend(compare(dir, &recorded(root, dir)?, &present(root, dir)?));
     }
-    Ok(compare(&recorded(root)?, &present(root)?))
+    Ok(problems)
 }
 
 /// Adds migrations that are not on record yet. What is on record must be unchanged.
 pub(crate) fn seal(root: &Path) -> anyhow::Result<()> {
-    let (recorded, present) = (recorded(root)?, present(root)?);
-    let broken = compare(&recorded, &present)
-        .into_iter()
-        .find(|p| p.path != RECORD);
-    if let Some(problem) = broken {
-        bail!("{problem}");
+    for dir in there(root) {
+        let (recorded, present) = (recorded(root, dir)?, present(root, dir)?);
+        let record = format!("{dir}/{RECORD}");
+        let mut problems = compare(dir, &recorded, &present).into_iter();
+        if let Some(problem) = problems.find(|problem| problem.path != record) {
+            bail!("{problem}");
+        }
+        let mut text = String::new();
+        for (name, sum) in &present {
+            writeln!(text, "{sum}  {name}")?;
+        }
+        fs::write(root.join(&record), text).with_context(|| format!("write {record}"))?;
+        println!(
+            "{dir}: {} migrations on record, {} of them new",
+            present.len(),
+            present.len() - recorded.len()
+        );
     }
-    let mut text = String::new();
-    for (name, sum) in &present {
-        writeln!(text, "{sum}  {name}")?;
-    }
-    fs::write(root.join(RECORD), text).with_context(|| format!("write {RECORD}"))?;
-    println!(
-        "{} migrations on record, {} of them new",
-        present.len(),
-        present.len() - recorded.len()
-    );
     Ok(())
 }
 
-fn compare(recorded: &Sums, present: &Sums) -> Vec<Problem> {
+fn there(root: &Path) -> impl Iterator<Item = &'static str> {
+    DIRS.into_iter().filter(|dir| root.join(dir).exists())
+}
+
+fn compare(dir: &str, recorded: &Sums, present: &Sums) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (name, sum) in recorded {
-        let path = format!("{DIR}/{name}");
+        let path = format!("{dir}/{name}");
         match present.get(name) {
             Some(now) if now == sum => {}
             Some(_) => problems.push(Problem::in_file(
@@ -63,25 +72,25 @@ fn compare(recorded: &Sums, present: &Sums) -> Vec<Problem> {
     }
     for name in present.keys().filter(|name| !recorded.contains_key(*name)) {
         let advice = format!("{name} is not on record: run `cargo xtask seal-migrations`");
-        problems.push(Problem::in_file(RECORD, advice));
+        problems.push(Problem::in_file(&format!("{dir}/{RECORD}"), advice));
     }
     problems
 }
 
-fn recorded(root: &Path) -> anyhow::Result<Sums> {
-    let text = fs::read_to_string(root.join(RECORD)).unwrap_or_default();
+fn recorded(root: &Path, dir: &str) -> anyhow::Result<Sums> {
+    let text = fs::read_to_string(root.join(dir).join(RECORD)).unwrap_or_default();
     let entries = text.lines().map(|line| {
         let (sum, name) = line
             .split_once("  ")
-            .with_context(|| format!("read {RECORD}: {line}"))?;
+            .with_context(|| format!("read {dir}/{RECORD}: {line}"))?;
         Ok((name.to_owned(), sum.to_owned()))
     });
     entries.collect()
 }
 
-fn present(root: &Path) -> anyhow::Result<Sums> {
+fn present(root: &Path, dir: &str) -> anyhow::Result<Sums> {
     let mut sums = Sums::new();
-    for entry in fs::read_dir(root.join(DIR)).with_context(|| format!("list {DIR}"))? {
+    for entry in fs::read_dir(root.join(dir)).with_context(|| format!("list {dir}"))? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "sql") {
             let content = fs::read(&path).with_context(|| format!("read {}", path.display()))?;
@@ -111,19 +120,20 @@ mod tests {
     fn a_changed_and_a_removed_migration_are_named_and_a_new_one_asks_for_the_record() {
         let recorded = sums(&[("001.sql", "aa"), ("002.sql", "bb"), ("003.sql", "cc")]);
         let present = sums(&[("001.sql", "aa"), ("002.sql", "xx"), ("004.sql", "dd")]);
-        let found: Vec<_> = compare(&recorded, &present)
+        let dir = DIRS[0];
+        let found: Vec<_> = compare(dir, &recorded, &present)
             .iter()
             .map(|p| p.path.clone())
             .collect();
-        let path = |name: &str| format!("{DIR}/{name}");
-        assert_eq!(found, [path("002.sql"), path("003.sql"), RECORD.to_owned()]);
-        assert!(compare(&recorded, &recorded).is_empty());
+        let path = |name: &str| format!("{dir}/{name}");
+        assert_eq!(found, [path("002.sql"), path("003.sql"), path(RECORD)]);
+        assert!(compare(dir, &recorded, &recorded).is_empty());
     }
 
     #[test]
     fn sealing_records_new_files_and_refuses_changed_ones() {
         let root = tempfile::tempdir().unwrap();
-        let dir = root.path().join(DIR);
+        let dir = root.path().join(DIRS[1]);
         fs::create_dir_all(&dir).unwrap();
         fs::write(dir.join("001_first.sql"), "select 1;").unwrap();
         assert_eq!(check(root.path()).unwrap().len(), 1);
