@@ -8,9 +8,10 @@ use coder_tfplugin::schema::{Attribute, Block, Check, Schema};
 use coder_tfplugin::value::{Object, Type, Value};
 use serde_json::{Map, Value as Json, json};
 
-use crate::credentials::{RegistryLogin, Tag};
+use crate::credentials::RegistryLogin;
 use crate::grammar;
 use crate::provider::Shared;
+use crate::service::Tag;
 
 /// The data source.
 pub struct Devcontainer(pub Arc<Shared>);

@@ -2,8 +2,7 @@
 
 use coder_tfplugin::value::{Object, Type, Value};
 
-use crate::credentials::Tag;
-use crate::service::Image;
+use crate::service::{Image, Tag};
 
 /// The id of the root configuration, and of the image of services that build one only.
 const MAIN: &str = "main";

@@ -6,8 +6,8 @@ use coder_tfplugin::value::{Object, Value};
 
 use super::memory::Memory;
 use super::{Build, images, schema};
-use crate::credentials::Tag;
 use crate::grammar;
+use crate::service::Tag;
 
 /// What an identifier looks like.
 const WANTED: &str = "write registry/name:tag, or registry,name,tag when the name holds a slash";

@@ -7,7 +7,7 @@ use coder_tfplugin::value::Value;
 use super::memory::Memory;
 use super::{Build, images, order};
 use crate::provider::Settings;
-use crate::service::CallService;
+use crate::service::{CallService, Tag};
 
 /// Looks for each image. All of them gone means that there is nothing; some of them gone is
 /// remembered, so that the next plan replaces them all and deletes the rest.
@@ -43,11 +43,7 @@ pub async fn read(build: &Build, stored: Stored, found: &mut Diagnostics) -> Opt
     Some(refreshed(stored, missing, &tags))
 }
 
-fn refreshed(
-    mut stored: Stored,
-    missing: Vec<String>,
-    tags: &[(String, crate::credentials::Tag)],
-) -> Stored {
+fn refreshed(mut stored: Stored, missing: Vec<String>, tags: &[(String, Tag)]) -> Stored {
     if let (Value::Null, [(_, only)]) = (stored.state.get("images"), tags) {
         stored.state.set("images", images::single(only));
     }

@@ -5,6 +5,7 @@ mod answer;
 mod error;
 mod http;
 mod order;
+mod tag;
 
 use std::time::{Duration, Instant};
 
@@ -17,11 +18,12 @@ use tokio::sync::watch;
 pub use answer::{Build, Deletion, Image};
 pub use error::{CallService, Refusal};
 pub use order::{Options, Order};
+pub use tag::Tag;
 
-use crate::credentials::{RegistryLogin, Tag};
+use crate::credentials::RegistryLogin;
 use again::Next;
 use answer::Existence;
-use http::{Answer, Call, Http};
+use http::{Answer, Broken, Call, Http};
 
 /// The text of a 404 that means that the service has no such route.
 const NO_ROUTE: &str = "not found";
@@ -178,48 +180,44 @@ impl Service {
 
     /// Makes a call, and makes it again as long as that makes sense.
     async fn answer(&self, call: &Call, deadline: Deadline) -> Result<Answer, CallService> {
-        let mut stopped = self.stopped.clone();
         let mut failures = 0;
         loop {
-            let outcome = tokio::select! {
-                outcome = tokio::time::timeout_at(deadline.at.into(), self.http.send(call)) => {
-                    outcome.map_err(|_| CallService::Timeout {
-                        endpoint: self.endpoint.clone(),
-                        limit: deadline.limit,
-                    })?
-                }
-                _ = stopped.wait_for(|stopped| *stopped) => return Err(CallService::Interrupted),
-            };
+            let sent = tokio::time::timeout_at(deadline.at.into(), self.http.send(call));
+            let outcome = self.unless_stopped(sent).await?;
+            let outcome = outcome.map_err(|_| CallService::Timeout {
+                endpoint: self.endpoint.clone(),
+                limit: deadline.limit,
+            })?;
             let pause = match again::next(&call.method, &outcome, failures) {
-                Next::Again(pause) => Some(pause),
-                Next::Take => None,
+                Next::Take => return outcome.map_err(|broken| self.unreachable(broken)),
+                Next::Again(pause) => pause,
             };
-            let in_time = |pause: &Duration| Instant::now() + *pause < deadline.at;
-            match (outcome, pause.filter(in_time)) {
-                (outcome, Some(pause)) => {
-                    let is_busy = matches!(&outcome, Ok(answer) if answer.retry_after.is_some());
-                    failures += usize::from(!is_busy);
-                    tokio::select! {
-                        () = tokio::time::sleep(pause) => {}
-                        _ = stopped.wait_for(|stopped| *stopped) => {
-                            return Err(CallService::Interrupted);
-                        }
-                    }
-                }
-                (Ok(answer), None) if pause.is_some() => {
-                    return Err(CallService::Busy {
-                        message: Refusal::read(&answer).without(&call.secrets).error,
-                        limit: deadline.limit,
-                    });
-                }
-                (Ok(answer), None) => return Ok(answer),
-                (Err(broken), None) => {
-                    return Err(CallService::Unreachable {
-                        endpoint: self.endpoint.clone(),
-                        source: broken.source,
-                    });
-                }
+            if pause >= deadline.at.saturating_duration_since(Instant::now()) {
+                let answer = outcome.map_err(|broken| self.unreachable(broken))?;
+                return Err(CallService::Busy {
+                    message: Refusal::read(&answer).without(&call.secrets).error,
+                    limit: deadline.limit,
+                });
             }
+            let is_busy = outcome.is_ok_and(|answer| answer.retry_after.is_some());
+            failures += usize::from(!is_busy);
+            self.unless_stopped(tokio::time::sleep(pause)).await?;
+        }
+    }
+
+    /// Does this, but not after the user has interrupted Terraform.
+    async fn unless_stopped<T>(&self, work: impl Future<Output = T>) -> Result<T, CallService> {
+        let mut stopped = self.stopped.clone();
+        tokio::select! {
+            done = work => Ok(done),
+            _ = stopped.wait_for(|stopped| *stopped) => Err(CallService::Interrupted),
+        }
+    }
+
+    fn unreachable(&self, broken: Broken) -> CallService {
+        CallService::Unreachable {
+            endpoint: self.endpoint.clone(),
+            source: broken.source,
         }
     }
 }

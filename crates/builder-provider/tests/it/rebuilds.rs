@@ -194,6 +194,32 @@ async fn a_token_that_has_expired_breaks_no_plan_and_the_next_rebuild_takes_the_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_terraform_creates_before_it_destroys_survives_the_destruction() {
+    let fake = Fake::start(|_, _| None).await;
+    let given = |tag: &str, platform: &str| {
+        fake_build(&format!(
+            "image_spec = {{ tag = \"{tag}\" }}\n  platforms = [\"linux/{platform}\"]\n  \
+             lifecycle {{ create_before_destroy = true }}"
+        ))
+    };
+    let deleted = || -> Vec<String> {
+        let asked = fake.asked().into_iter();
+        let deletions = asked.filter(|asked| asked.what == "DELETE /image");
+        deletions.map(|asked| asked.query).collect()
+    };
+    let project = Project::new(&fake.endpoint, &given("one", "amd64")).await;
+    project.apply().await;
+    // The same reference is pushed again.
+    project.write(&given("one", "arm64"));
+    project.apply().await;
+    assert_eq!((fake.builds(), deleted()), (2, Vec::new()));
+    project.write(&given("two", "arm64"));
+    project.apply().await;
+    let gone = deleted();
+    assert!(gone.len() == 1 && gone[0].ends_with("&tag=one"), "{gone:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn credentials_need_not_be_stored() {
     let fake = Fake::start(|_, _| None).await;
     let provider = |git: &str| {
