@@ -48,6 +48,7 @@ interface Props {
 
 function Row({ workspace, me, index, total, chosen, stage, outcome, onChoose, measure }: Props) {
   const t = useT();
+  const narrow = useNarrow();
   const action = useAction(workspace);
   const favorite = useFavorite(workspace);
   const params = { owner: workspace.owner_name, workspace: workspace.name };
@@ -59,7 +60,7 @@ function Row({ workspace, me, index, total, chosen, stage, outcome, onChoose, me
   const reachable = canConnect(workspace) === true && agent;
   // On a wide screen a row has one line, unless it has to say more; watching the size of each would slow scrolling down.
   const measured = useRef(false);
-  measured.current ||= useNarrow() || outcome !== undefined || Boolean(error);
+  measured.current ||= narrow || outcome !== undefined || Boolean(error);
   return (
     <li
       ref={measured.current ? measure : undefined}
