@@ -18,6 +18,8 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
 ];
+/** How long a step may take before the test says that it does not happen: other tests run beside this one. */
+const PATIENCE_MS = 30_000;
 const AXE = createRequire(import.meta.url).resolve("axe-core");
 /** Screenshots go here when it is set; `e2e/out` is not in the repository. */
 const SCREENSHOTS = process.env.CODER_WEB_SCREENSHOTS;
@@ -59,7 +61,7 @@ export class Browser {
       reducedMotion: "reduce",
     });
     const page = context.pages()[0] ?? (await context.newPage());
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(PATIENCE_MS);
     const browser = new Browser(context, page, url, language, profile);
     browser.listen(page);
     return browser;
@@ -82,7 +84,7 @@ export class Browser {
   /** One more tab of the same person. */
   async another(): Promise<Page> {
     const page = await this.context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(PATIENCE_MS);
     this.listen(page);
     return page;
   }

@@ -77,7 +77,7 @@ test("a server that was away is there again on every page", async () => {
   await terminal.locator('section.terminal[data-state="connected"]').waitFor();
   const screen = () => terminal.locator(".xterm-rows").innerText();
   // The shell's prompt.
-  await expect.poll(screen, { timeout: 15_000 }).toMatch(/\S/);
+  await expect.poll(screen).toMatch(/\S/);
   await terminal.locator(".xterm-helper-textarea").focus();
   await terminal.keyboard.type("echo $((40+2))\n");
   await expect.poll(screen).toMatch(/^42$/m);
@@ -97,6 +97,6 @@ test("a server that was away is there again on every page", async () => {
     expect(kept, `${address} was loaded again`).toBe(true);
   }
   await terminal.locator('section.terminal[data-state="connected"]').waitFor({ timeout: 60_000 });
-  await expect.poll(screen, { timeout: 15_000 }).toMatch(/^42$/m);
+  await expect.poll(screen).toMatch(/^42$/m);
   expect(browser.complaints).toEqual([]);
 }, 300_000);

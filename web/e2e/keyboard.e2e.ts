@@ -53,9 +53,9 @@ test("make a workspace, and use its terminal", async () => {
     .toBe("xterm-helper-textarea");
   const screen = () => page.locator(".xterm-rows").innerText();
   // The shell's prompt.
-  await expect.poll(screen, { timeout: 15_000 }).toMatch(/\S/);
+  await expect.poll(screen).toMatch(/\S/);
   await page.keyboard.type("echo $((40+2))\n");
-  await expect.poll(screen, { timeout: 15_000 }).toMatch(/^42$/m);
+  await expect.poll(screen).toMatch(/^42$/m);
   // Tab belongs to the program in the terminal.
   await keyboard.press("Tab");
   expect(await page.evaluate(() => document.activeElement?.className)).toBe("xterm-helper-textarea");

@@ -121,7 +121,7 @@ describe.each(languages)("in %s", (language, t) => {
     const screen = page.locator(".xterm-rows");
     await page.locator(".xterm-helper-textarea").focus();
     await page.keyboard.type("echo $((40+2))\n");
-    await expect.poll(() => screen.innerText(), { timeout: 15_000 }).toMatch(/^42$/m);
+    await expect.poll(() => screen.innerText()).toMatch(/^42$/m);
     await page.getByText(/GiB/).first().waitFor({ timeout: 30_000 });
     await browser.examine("terminal", { at: ".terminal" });
 
@@ -130,7 +130,7 @@ describe.each(languages)("in %s", (language, t) => {
     await server.launch();
     await page.getByText(t.connection.lost).waitFor({ state: "detached", timeout: 30_000 });
     await page.locator('.terminal[data-state="connected"]').waitFor({ timeout: 60_000 });
-    await expect.poll(() => screen.innerText(), { timeout: 15_000 }).toMatch(/^42$/m);
+    await expect.poll(() => screen.innerText()).toMatch(/^42$/m);
   });
 
   test("builds, resources and parameters are there", async () => {

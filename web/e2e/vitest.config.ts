@@ -8,7 +8,7 @@ export default defineConfig({
     // Each step stands on the one before.
     bail: 1,
     // Pages under test share their processors with the server, the database and Terraform.
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 30_000 } },
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

@@ -272,7 +272,7 @@ describe.each(languages)("in %s", (language, t) => {
       `node -e 'const s=require("net").createServer().listen(0,"127.0.0.1",()=>console.log("port",s.address().port))'\n`,
     );
     const screen = page.locator(".xterm-rows");
-    await expect.poll(() => screen.innerText(), { timeout: 15_000 }).toMatch(/^port \d+$/m);
+    await expect.poll(() => screen.innerText()).toMatch(/^port \d+$/m);
     const port = /^port (\d+)$/m.exec(await screen.innerText())?.[1] ?? "";
 
     await page.getByRole("link", { name: t.workspace.panels.ports, exact: true }).click();
@@ -318,14 +318,10 @@ describe.each(languages)("in %s", (language, t) => {
 
     await page.reload();
     await ready();
-    await expect
-      .poll(() => shown.locator(".xterm-rows").innerText(), { timeout: 15_000 })
-      .toMatch(/^two-42$/m);
+    await expect.poll(() => shown.locator(".xterm-rows").innerText()).toMatch(/^two-42$/m);
     await page.getByRole("button", { name: words.terminal.tab(1), exact: true }).click();
     await ready();
-    await expect
-      .poll(() => shown.locator(".xterm-rows").innerText(), { timeout: 15_000 })
-      .toMatch(/^one-41$/m);
+    await expect.poll(() => shown.locator(".xterm-rows").innerText()).toMatch(/^one-41$/m);
 
     // A bell behind is seen on its tab.
     await type("(sleep 1; printf '\\a') &\n");
@@ -377,9 +373,7 @@ describe.each(languages)("in %s", (language, t) => {
     await expect.poll(() => page.locator(".xterm-rows").innerText()).toMatch(/^from-2$/m);
     await browser.examine("terminal-page", { at: ".terminal" });
     await page.reload();
-    await expect
-      .poll(() => page.locator(".xterm-rows").innerText(), { timeout: 15_000 })
-      .toMatch(/^from-2$/m);
+    await expect.poll(() => page.locator(".xterm-rows").innerText()).toMatch(/^from-2$/m);
     await page.goto(`${server.url}/@owner/${name}.nobody/terminal`);
     await page.getByText(words.terminal.noAgentTitle).waitFor();
   });

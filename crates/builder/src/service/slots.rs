@@ -30,11 +30,19 @@ impl Slots {
     /// A slot; `None` if all are taken.
     pub fn take(self: &Arc<Self>) -> Option<Slot> {
         let limit = self.limit.unwrap_or(usize::MAX);
-        let below = |used: usize| (used < limit).then_some(used + 1);
-        let taken = self
-            .used
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, below);
-        taken.ok().map(|_| Slot(Arc::clone(self)))
+        let mut used = self.used();
+        while used < limit {
+            match self.used.compare_exchange_weak(
+                used,
+                used + 1,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => return Some(Slot(Arc::clone(self))),
+                Err(now) => used = now,
+            }
+        }
+        None
     }
 
     /// Waits until one is free again.
