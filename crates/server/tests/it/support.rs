@@ -63,7 +63,7 @@ pub async fn open(
     token: &str,
     path: &str,
     headers: &[(&'static str, &str)],
-) -> Result<Socket, Answer> {
+) -> Result<Socket, Box<Answer>> {
     let mut request = format!("{}{path}", server.url.replacen("http", "ws", 1))
         .into_client_request()
         .unwrap();
@@ -74,11 +74,11 @@ pub async fn open(
     }
     match tokio_tungstenite::connect_async(request).await {
         Ok((socket, _)) => Ok(socket),
-        Err(Error::Http(response)) => Err(Answer {
+        Err(Error::Http(response)) => Err(Box::new(Answer {
             status: response.status().as_u16(),
             headers: response.headers().clone(),
             body: response.body().clone().unwrap_or_default().into(),
-        }),
+        })),
         Err(error) => panic!("{path}: {error}"),
     }
 }
