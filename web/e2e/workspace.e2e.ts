@@ -339,6 +339,8 @@ describe.each(languages)("in %s", (language, t) => {
     await shown.locator(".xterm-helper-textarea").focus();
     await page.keyboard.type("seq 1000 1400\n");
     await expect.poll(() => shown.locator(".xterm-rows").innerText()).toMatch(/^1400$/m);
+    const rows = shown.locator(".xterm-rows > div");
+    const before = await rows.count();
     await page.keyboard.press("Control+Shift+F");
     const search = page.getByRole("textbox", { name: words.terminal.search });
     await search.fill("1017");
@@ -349,9 +351,9 @@ describe.each(languages)("in %s", (language, t) => {
     await page.getByText(words.terminal.notFound).waitFor();
     await page.keyboard.press("Escape");
     await search.waitFor({ state: "detached" });
+    // The terminal takes the place of the search again.
+    await expect.poll(() => rows.count()).toBe(before);
 
-    const rows = shown.locator(".xterm-rows > div");
-    const before = await rows.count();
     await button(words.terminal.options).click();
     await page.getByRole("menuitemradio", { name: "20 px" }).click();
     await expect.poll(() => rows.count()).toBeLessThan(before);
