@@ -1,9 +1,10 @@
 //! `devcontainerbuilder_build`: the images of a repository (builder §2.2).
 //!
-//! A replacement does not follow Terraform's order, which is to delete what there is and then to make
-//! the new: the deletion only takes note, and the creation deletes the old images when the new ones
-//! are there. When they cannot be made, the old ones stay in the state. INVARIANT: images that work are deleted only by a destruction, or after others have
-//! taken their place.
+//! A replacement does not follow Terraform's order, which is to delete what there is and then to make the new: the deletion
+//! only takes note, and the creation deletes the old images when the new ones are there. When they cannot be made, the old
+//! ones stay in the state.
+//!
+//! INVARIANT: images that work are deleted only by a destruction, or after others have taken their place.
 
 mod apply;
 mod images;
