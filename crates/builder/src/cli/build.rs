@@ -169,7 +169,7 @@ async fn build(args: &Args, world: &World, output: &mut Output<'_>) -> Result<()
         }
     };
     let (built, ()) = tokio::join!(image::build(&client, request, Some(events)), show);
-    let built = built?;
+    let built = built.map_err(buildkit::failed)?;
     if let Some((file, path)) = file {
         file.persist(&path)?;
     }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::{Fail, World};
-use crate::buildkit::Client;
 use crate::buildkit::endpoint::{Endpoint, TlsFiles};
+use crate::buildkit::{BuildError, Client};
 
 /// Where BuildKit is when nobody says so.
 const HOST: &str = "unix:///run/buildkit/buildkitd.sock";
@@ -25,6 +25,18 @@ pub(super) struct Args {
     /// File with the key of that certificate.
     #[arg(long, value_name = "FILE", requires = "buildkit_tls_cert")]
     buildkit_tls_key: Option<PathBuf>,
+}
+
+/// Why there is no image, with what to do when BuildKit is not there.
+pub(super) fn failed(error: BuildError) -> Fail {
+    let is_away = matches!(error, BuildError::Connect { .. });
+    let Fail(mut text) = error.into();
+    if is_away {
+        text.push_str(
+            "; start buildkitd, or say where it is with --buildkit-host or BUILDKIT_HOST",
+        );
+    }
+    Fail(text)
 }
 
 impl Args {

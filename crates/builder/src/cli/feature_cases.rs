@@ -76,7 +76,13 @@ pub(super) fn find(project: &Path, wanted: &Selection) -> Result<(Vec<Case>, Vec
 /// The ids of all Features.
 fn features(project: &Path) -> Result<BTreeSet<String>, Fail> {
     let folder = project.join("src");
-    let fail = |io: io::Error| Fail(format!("{}: {io}", folder.display()));
+    let fail = |io: io::Error| {
+        let folder = folder.display();
+        Fail(format!(
+            "{folder} cannot be read: {io}; the folder of the project, which has src/<Feature> and test/<Feature>, is the \
+             argument or --project-folder"
+        ))
+    };
     let mut found = BTreeSet::new();
     for entry in fs::read_dir(&folder).map_err(fail)? {
         let entry = entry.map_err(fail)?;

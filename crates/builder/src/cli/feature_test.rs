@@ -201,7 +201,7 @@ impl Test<'_> {
             }
         };
         let (built, ()) = tokio::join!(image::build(self.client, request, Some(events)), show);
-        built?;
+        built.map_err(buildkit::failed)?;
         Ok(())
     }
 

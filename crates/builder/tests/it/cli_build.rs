@@ -201,9 +201,19 @@ fn build_writes_an_archive_whole_or_not_at_all() {
 fn build_says_no_by_name_to_what_is_not_possible() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join(".devcontainer.json"), r#"{"image":"base"}"#).unwrap();
-    let table: [(&[&str], &str); 8] = [
+    let table: [(&[&str], &str); 9] = [
         (&["--image-name", "a"], "give --push, or --output"),
         (&["--push"], "--image-name is missing"),
+        (
+            &[
+                "--push",
+                "--image-name",
+                "r.test/a",
+                "--buildkit-host",
+                "unix:///nowhere/buildkitd.sock",
+            ],
+            "say where it is with --buildkit-host",
+        ),
         (
             &["--push", "--image-name", "a", "--output", "type=oci,dest=x"],
             "cannot be used with --output",

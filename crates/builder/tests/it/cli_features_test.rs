@@ -99,3 +99,15 @@ fn tests_of_features_run_as_the_user_with_environment_and_hooks() {
         "{kept:?}"
     );
 }
+
+#[test]
+fn a_folder_that_is_no_collection_is_named_with_what_to_give() {
+    let dir = tempfile::tempdir().unwrap();
+    let finished = run(dir.path(), &[], &["features", "test"]);
+    assert!(!finished.ok);
+    assert!(
+        finished.err.contains("--project-folder"),
+        "{}",
+        finished.err
+    );
+}

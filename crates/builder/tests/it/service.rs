@@ -20,6 +20,8 @@ fn check_1_an_unknown_flag_is_one_line_on_standard_error() {
     for key in ["timestamp", "message", "stack"] {
         assert!(line[key].is_string(), "{key}");
     }
+    let message = line["message"].as_str().unwrap();
+    assert_eq!(message.matches("'--nope'").count(), 1, "{message}");
     assert!(output.stdout.is_empty());
     let help = command(&[]).arg("--help").output().unwrap();
     assert!(help.status.success());

@@ -116,7 +116,7 @@ pub struct Loaded {
 pub enum ConfigError {
     /// The command line, or a request for help.
     #[error("{}", .0.to_string().trim_end())]
-    CommandLine(#[from] clap::Error),
+    CommandLine(clap::Error),
     /// A flag or variable.
     #[error("{name} has to be {expected}")]
     Value {
@@ -178,6 +178,13 @@ pub enum ConfigError {
     /// A platform.
     #[error("--build-platforms: `{0}` is no platform; write os/arch or os/arch/variant")]
     Platform(String),
+}
+
+// Not its source: its text is all of this error's.
+impl From<clap::Error> for ConfigError {
+    fn from(error: clap::Error) -> Self {
+        Self::CommandLine(error)
+    }
 }
 
 /// Reads everything. `env` gives variables of the environment.
