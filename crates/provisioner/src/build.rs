@@ -14,7 +14,7 @@ use crate::job::{BuildJob, BuildOutcome};
 use crate::resources::{Converted, Module};
 use crate::session::{Ran, Session, begin, is_stale, step};
 use crate::state::{self, from_state};
-use crate::work_dir::{is_whole, write_private};
+use crate::work_dir::{WorkDir, is_whole, write_private};
 
 /// How often the state file is looked at while Terraform runs.
 const WATCH: Duration = Duration::from_millis(200);
@@ -32,6 +32,7 @@ impl Engine {
             error: None,
             timings: Vec::new(),
             steps: Vec::new(),
+            unsaved: None,
         };
         if job.request.transition == Transition::Delete && state::is_empty(&job.state) {
             begin(events, stage::DESTROY);
@@ -74,9 +75,10 @@ impl Engine {
         .await?;
         let result = build_in(&mut s, job, outcome).await;
         let modules = s.modules();
-        let (timings, steps) = s.close();
+        let (timings, steps, dir) = s.close();
         outcome.timings = timings;
         outcome.steps = steps;
+        outcome.unsaved = dir.into_unsaved();
         result.map(|found| (found, modules))
     }
 }
@@ -112,7 +114,7 @@ async fn build_in(
         }
         break ran.error;
     };
-    if let Some(state) = current_state(&s.dir.template()) {
+    if let Some(state) = s.dir.last_state() {
         outcome.state = state;
     }
     if let Some(error) = error {
@@ -155,10 +157,9 @@ async fn apply(s: &mut Session<'_>, job: &BuildJob, cached: bool) -> Result<Ran,
         .map_err(JobError::io("mark the job's directory"))?;
     let what = s.invocation(&args, more, s.choice, Some(&job.request));
     let log = TerraformLog::new(s.events, stage::PLAN, Some(name), cached);
-    let file = s.dir.state();
     let (ran, held) = tokio::select! {
         done = s.run_logged(what, "apply", log) => done,
-        () = watch(&file, s.events) => unreachable!("watching has no end"),
+        () = watch(&s.dir, s.events) => unreachable!("watching has no end"),
     };
     let will_repeat = cached && !ran.touched && ran.error.as_ref().is_some_and(is_stale);
     if !will_repeat && let Some(held) = held {
@@ -168,19 +169,23 @@ async fn apply(s: &mut Session<'_>, job: &BuildJob, cached: bool) -> Result<Ran,
     Ok(ran)
 }
 
-/// Hands on each version of the state file that is seen, for ever.
-async fn watch(path: &Path, events: &dyn Events) {
-    let mut seen: Option<(SystemTime, u64)> = look(path);
+/// Keeps and hands on each version of the state file that is seen, for ever.
+async fn watch(dir: &WorkDir, events: &dyn Events) {
+    let path = dir.state();
+    let mut seen: Option<(SystemTime, u64)> = look(&path);
     loop {
         tokio::time::sleep(WATCH).await;
-        let now = look(path);
+        let now = look(&path);
         if now.is_none() || now == seen {
             continue;
         }
         // Terraform writes in place: half a file is no state, and will have changed at the next look.
-        if let Ok(state) = fs::read(path)
+        if let Ok(state) = fs::read(&path)
             && is_whole(&state)
         {
+            if let Err(e) = dir.keep_seen(&state) {
+                tracing::warn!(error = %e, "a version of a build's state cannot be kept on disk");
+            }
             events.state(&state);
             seen = now;
         }
@@ -190,12 +195,4 @@ async fn watch(path: &Path, events: &dyn Events) {
 fn look(path: &Path) -> Option<(SystemTime, u64)> {
     let meta = fs::metadata(path).ok()?;
     Some((meta.modified().ok()?, meta.len()))
-}
-
-/// The state after a run: the file, or its backup when Terraform was killed while writing.
-fn current_state(template: &Path) -> Option<Vec<u8>> {
-    ["terraform.tfstate", "terraform.tfstate.backup"]
-        .iter()
-        .filter_map(|name| fs::read(template.join(name)).ok())
-        .find(|state| is_whole(state))
 }

@@ -217,7 +217,7 @@ impl Engine {
 
     /// The states of builds whose process was killed on this machine, once. They are newer than
     /// what [`crate::Events::state`] was given, or as new; save them before the next build of the
-    /// same workspace.
+    /// same workspace, and say so with [`crate::UnsavedState::saved`].
     pub fn take_recovered(&self) -> Vec<Recovered> {
         match self.inner.recovered.lock() {
             Ok(mut all) => std::mem::take(&mut *all),

@@ -64,7 +64,7 @@ impl Engine {
         let anywhere = |kind| configured(&start_plan, kind) || configured(&stop_plan, kind);
         let modules = s.modules();
         let parsed = s.parsed.clone();
-        let (timings, steps) = s.close();
+        let (timings, steps, _) = s.close();
         Ok(Imported {
             parsed,
             start: start.resources,
@@ -109,7 +109,7 @@ impl Engine {
         s.steps.extend(steps);
         let dot = s.graph_or(job.graph, &mut cached).await?;
         let (_, found) = self.read_plan(&s, &json, &dot)?;
-        let (timings, steps) = s.close();
+        let (timings, steps, _) = s.close();
         Ok(DryRun {
             resources: found.resources,
             parameters: found.parameters,

@@ -9,6 +9,7 @@ pub use crate::process::Cancel;
 use crate::resources::{AiTask, ExternalAuthProvider, Module, Parameter, Preset, Resource};
 use crate::timings::{Step, Timing};
 use crate::variables::VariableValue;
+use crate::work_dir::UnsavedState;
 
 /// Reads a template version: its variables, and what it makes when started and stopped.
 #[derive(Clone)]
@@ -126,6 +127,9 @@ pub struct BuildOutcome {
     pub timings: Vec<Timing>,
     /// What each step took.
     pub steps: Vec<Step>,
+    /// Terraform's own copy of the state on disk, to be released once the state is saved. None when
+    /// Terraform was not asked to change anything.
+    pub unsaved: Option<UnsavedState>,
 }
 
 #[cfg(test)]

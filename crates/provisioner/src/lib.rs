@@ -5,7 +5,8 @@
 //! while it runs goes to an [`Events`] sink; everything it found is in the value it returns.
 //!
 //! This crate knows nothing of HTTP, the database or who may do what. It keeps nothing but caches
-//! on disk: a job's working directory is private to it and gone when the job is over.
+//! on disk: a job's working directory is private to it, and gone when the job is over and its state
+//! is saved.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod archive;
@@ -43,4 +44,4 @@ pub use fetch::Fetch;
 pub use job::{BuildJob, BuildOutcome, Cancel, DryRun, ImportJob, Imported, PlanJob};
 pub use parse::{Parsed, TemplateVariable, missing_required, parse};
 pub use variables::VariableValue;
-pub use work_dir::Recovered;
+pub use work_dir::{Recovered, UnsavedState};

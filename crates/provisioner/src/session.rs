@@ -362,10 +362,10 @@ impl<'a> Session<'a> {
             .collect()
     }
 
-    /// Removes the job's directory.
-    pub(crate) fn close(self) -> (Vec<Timing>, Vec<Step>) {
+    /// What it took, and the job's directory, which is gone when nobody keeps it.
+    pub(crate) fn close(self) -> (Vec<Timing>, Vec<Step>, WorkDir) {
         self.begin(stage::CLEANUP);
-        (self.timings, self.steps)
+        (self.timings, self.steps, self.dir)
     }
 }
 

@@ -1,7 +1,10 @@
 //! The private working directory of a job, and what killed processes left of theirs.
 //!
 //! Beside each directory stands a lock file that the owning process holds locked. A lock that can
-//! be had belongs to a dead process: its state is kept for the caller and the directory removed.
+//! be had belongs to a dead process: its state is handed to the caller, who saves it.
+//!
+//! INVARIANT: once Terraform may have changed something, the directory stays until somebody says
+//! that the state is saved elsewhere, whatever happens to the job or the process.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -11,12 +14,26 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::{Flock, FlockArg};
 
 /// The state that a killed build had written last.
-#[derive(Clone, PartialEq, Eq)]
 pub struct Recovered {
     /// The id the job was given.
     pub job_id: String,
     /// The state file.
     pub state: Vec<u8>,
+    /// The copy on disk.
+    pub unsaved: UnsavedState,
+}
+
+/// The directory of a build with Terraform's own copy of the state. Dropping this leaves the
+/// directory for the next process on this machine, which finds it by [`crate::Engine::find`].
+#[derive(Debug)]
+#[must_use = "the copy stays on disk until it is said to be saved"]
+pub struct UnsavedState(WorkDir);
+
+impl UnsavedState {
+    /// Removes the directory: the state is in a safe place now.
+    pub fn saved(mut self) {
+        self.0.has_state = false;
+    }
 }
 
 const LOCK: &str = ".lock";
@@ -24,10 +41,15 @@ const JOB: &str = "job";
 /// Written once Terraform may have changed something.
 const APPLYING: &str = "applying";
 
-/// A job's directory. Dropping it removes everything.
+/// The last whole version of the state that was seen while Terraform ran.
+const SEEN: &str = "seen.tfstate";
+
+/// A job's directory. Dropping it removes everything, unless it may have a state that counts.
+#[derive(Debug)]
 pub(crate) struct WorkDir {
     root: PathBuf,
     lock: PathBuf,
+    has_state: bool,
     _held: Flock<File>,
 }
 
@@ -74,6 +96,7 @@ impl WorkDir {
         let dir = WorkDir {
             root,
             lock,
+            has_state: false,
             _held: held,
         };
         private_dir(&dir.template())?;
@@ -102,13 +125,39 @@ impl WorkDir {
     }
 
     /// Notes that from now on the state in this directory counts.
-    pub(crate) fn mark_applying(&self) -> io::Result<()> {
-        write_private(&self.root.join(APPLYING), b"")
+    pub(crate) fn mark_applying(&mut self) -> io::Result<()> {
+        write_private(&self.root.join(APPLYING), b"")?;
+        self.has_state = true;
+        Ok(())
+    }
+
+    /// Keeps a whole version of the state, for Terraform writes its file in place and may be killed
+    /// meanwhile.
+    pub(crate) fn keep_seen(&self, state: &[u8]) -> io::Result<()> {
+        let part = self.root.join("seen.part");
+        write_private(&part, state)?;
+        fs::rename(part, self.root.join(SEEN))
+    }
+
+    /// The last whole state there is.
+    pub(crate) fn last_state(&self) -> Option<Vec<u8>> {
+        [self.state(), self.root.join(SEEN)]
+            .iter()
+            .filter_map(|path| fs::read(path).ok())
+            .find(|state| is_whole(state))
+    }
+
+    /// What remains of the job: nothing, or a state that has to be saved.
+    pub(crate) fn into_unsaved(self) -> Option<UnsavedState> {
+        self.has_state.then(|| UnsavedState(self))
     }
 }
 
 impl Drop for WorkDir {
     fn drop(&mut self) {
+        if self.has_state {
+            return;
+        }
         if let Err(e) = fs::remove_dir_all(&self.root)
             && e.kind() != io::ErrorKind::NotFound
         {
@@ -118,7 +167,7 @@ impl Drop for WorkDir {
     }
 }
 
-/// Removes the directories of dead processes and returns the states found in them.
+/// Removes the directories of dead processes, but for those with a state, which it returns.
 pub(crate) fn sweep(base: &Path) -> io::Result<Vec<Recovered>> {
     let mut out = Vec::new();
     let entries = match fs::read_dir(base) {
@@ -133,39 +182,28 @@ pub(crate) fn sweep(base: &Path) -> io::Result<Vec<Recovered>> {
         let Ok(file) = OpenOptions::new().write(true).open(entry.path()) else {
             continue;
         };
-        let Ok(_held) = Flock::lock(file, FlockArg::LockExclusiveNonblock) else {
+        let Ok(held) = Flock::lock(file, FlockArg::LockExclusiveNonblock) else {
             continue;
         };
-        let root = base.join(stem);
-        if let Some(found) = recover(&root) {
-            out.push(found);
-        }
-        if let Err(e) = fs::remove_dir_all(&root)
-            && e.kind() != io::ErrorKind::NotFound
+        let mut dir = WorkDir {
+            root: base.join(stem),
+            lock: entry.path(),
+            has_state: false,
+            _held: held,
+        };
+        if dir.root.join(APPLYING).exists()
+            && let Ok(job_id) = fs::read_to_string(dir.root.join(JOB))
+            && let Some(state) = dir.last_state()
         {
-            tracing::warn!(path = %root.display(), error = %e, "a dead job's directory cannot be removed");
-            continue;
+            dir.has_state = true;
+            out.push(Recovered {
+                job_id,
+                state,
+                unsaved: UnsavedState(dir),
+            });
         }
-        let _ = fs::remove_file(entry.path());
     }
     Ok(out)
-}
-
-fn recover(root: &Path) -> Option<Recovered> {
-    if !root.join(APPLYING).exists() {
-        return None;
-    }
-    let job_id = fs::read_to_string(root.join(JOB)).ok()?;
-    let template = root.join("template");
-    // Terraform writes the file in place; when it was killed at that moment, its backup is whole.
-    for name in ["terraform.tfstate", "terraform.tfstate.backup"] {
-        if let Ok(state) = fs::read(template.join(name))
-            && is_whole(&state)
-        {
-            return Some(Recovered { job_id, state });
-        }
-    }
-    None
 }
 
 /// Whether a state file is complete.
@@ -205,17 +243,42 @@ mod tests {
         dead("planned", false, "{}");
         dead("applied", true, "{\"a\":1}");
         dead("torn", true, "{\"a\":");
-        fs::write(
-            base.path().join("torn/template/terraform.tfstate.backup"),
-            "{\"b\":1}",
-        )
-        .unwrap();
+        fs::write(base.path().join("torn").join(SEEN), "{\"b\":1}").unwrap();
+        dead("torn at once", true, "{\"a\":");
         let mut found = sweep(base.path()).unwrap();
         found.sort_by(|a, b| a.job_id.cmp(&b.job_id));
         let ids: Vec<_> = found.iter().map(|r| r.job_id.as_str()).collect();
         assert_eq!(ids, ["applied", "torn"]);
         assert_eq!(found[1].state, b"{\"b\":1}");
         assert!(living.template().exists());
+        assert!(
+            sweep(base.path()).unwrap().is_empty(),
+            "a state is handed to one caller at a time"
+        );
+        let (torn, applied) = (found.pop().unwrap(), found.pop().unwrap());
+        applied.unsaved.saved();
+        drop(torn);
+        let again = sweep(base.path()).unwrap();
+        let ids: Vec<_> = again.iter().map(|r| r.job_id.as_str()).collect();
+        assert_eq!(ids, ["torn"], "what could not be saved is found again");
+        for found in again {
+            found.unsaved.saved();
+        }
         assert_eq!(fs::read_dir(base.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_state_outlives_a_job_that_is_dropped() {
+        let base = tempfile::tempdir().unwrap();
+        let mut dir = WorkDir::create(base.path(), "j").unwrap();
+        dir.mark_applying().unwrap();
+        dir.keep_seen(b"{\"serial\":1}").unwrap();
+        fs::write(dir.state(), "{\"serial\":").unwrap();
+        assert_eq!(dir.last_state().unwrap(), b"{\"serial\":1}");
+        fs::write(dir.state(), "{\"serial\":2}").unwrap();
+        drop(dir);
+        let found = sweep(base.path()).unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].state, b"{\"serial\":2}");
     }
 }

@@ -22,7 +22,6 @@ async fn a_workspace_is_built_and_deleted() {
     let bench = Bench::new().await;
     let sink = Sink::default();
     let up = bench
-        .engine
         .build(build_job(template(TWO), Start, b""), &sink)
         .await;
     assert!(up.error.is_none(), "{:?}", up.error);
@@ -55,7 +54,6 @@ async fn a_workspace_is_built_and_deleted() {
 
     let sink = Sink::default();
     let gone = bench
-        .engine
         .build(build_job(template(TWO), Delete, &up.state), &sink)
         .await;
     assert!(gone.error.is_none(), "{:?}", gone.error);
@@ -75,7 +73,6 @@ async fn deleting_nothing_needs_no_terraform() {
     let bench = Bench::new().await;
     let sink = Sink::default();
     let done = bench
-        .engine
         .build(build_job(template("not { hcl"), Delete, b""), &sink)
         .await;
     assert!(done.error.is_none());
@@ -89,7 +86,6 @@ async fn a_failed_apply_still_returns_what_exists() {
     let text = TWO.replace("echo hello from b", "echo why >&2; exit 7");
     let sink = Sink::default();
     let done = bench
-        .engine
         .build(build_job(template(&text), Start, b""), &sink)
         .await;
     let error = done.error.unwrap().to_string();
@@ -105,7 +101,7 @@ async fn a_failed_apply_still_returns_what_exists() {
     bench.assert_clean();
 
     let again = build_job(template(TWO), Delete, &done.state);
-    let gone = bench.engine.build(again, &Sink::default()).await;
+    let gone = bench.build(again, &Sink::default()).await;
     assert!(gone.error.is_none() && names(&gone.state).is_empty());
 }
 
@@ -115,7 +111,6 @@ async fn a_mistake_in_the_template_is_shown_with_its_place() {
     let sink = Sink::default();
     let text = "resource \"terraform_data\" \"a\" {\n  inptu = \"x\"\n}\n";
     let done = bench
-        .engine
         .build(build_job(template(text), Start, b""), &sink)
         .await;
     let error = done.error.unwrap().to_string();
@@ -152,7 +147,7 @@ async fn secrets_reach_the_template_but_no_process_list() {
         variable("list", "[\"p\", \"q\"]"),
     ];
     let sink = Sink::default();
-    let done = bench.engine.build(job, &sink).await;
+    let done = bench.build(job, &sink).await;
     assert!(done.error.is_none(), "{:?}", done.error);
     let seen = fs::read(&out).unwrap();
     let seen = String::from_utf8_lossy(&seen);
@@ -182,7 +177,7 @@ async fn a_value_for_a_variable_beats_the_templates_own_file() {
     ]);
     let mut job = build_job(archive, Start, b"");
     job.variables = vec![variable("x", "given"), variable("unknown", "ignored")];
-    let done = bench.engine.build(job, &Sink::default()).await;
+    let done = bench.build(job, &Sink::default()).await;
     assert!(done.error.is_none(), "{:?}", done.error);
     assert!(String::from_utf8(done.state).unwrap().contains("\"given\""));
 }
@@ -194,14 +189,12 @@ async fn the_state_stays_here_whatever_backend_the_template_names() {
                 resource \"terraform_data\" \"a\" {}\n";
     let sink = Sink::default();
     let up = bench
-        .engine
         .build(build_job(template(text), Start, b""), &sink)
         .await;
     assert!(up.error.is_none(), "{:?}", up.error);
     assert_eq!(names(&up.state), ["a"]);
     assert!(sink.text().contains("backend is not used"));
     let again = bench
-        .engine
         .build(build_job(template(text), Start, &up.state), &sink)
         .await;
     assert!(again.error.is_none(), "{:?}", again.error);
@@ -228,7 +221,6 @@ async fn a_kept_directory_that_no_longer_fits_is_made_anew() {
         ("m/main.tf", "resource \"terraform_data\" \"in\" {}\n"),
     ]);
     let up = bench
-        .engine
         .build(build_job(archive.clone(), Start, b""), &Sink::default())
         .await;
     assert!(up.error.is_none(), "{:?}", up.error);
@@ -238,7 +230,7 @@ async fn a_kept_directory_that_no_longer_fits_is_made_anew() {
     let sink = Sink::default();
     let mut job = build_job(archive.clone(), Start, &up.state);
     job.graph = Some(String::new());
-    let again = bench.engine.build(job, &sink).await;
+    let again = bench.build(job, &sink).await;
     assert!(again.error.is_none(), "{:?}", again.error);
     assert!(sink.errors().is_empty(), "{:?}", sink.errors());
     let steps: Vec<_> = again.steps.iter().map(|s| s.name.as_str()).collect();
@@ -267,7 +259,7 @@ async fn a_parameter_that_is_too_large_for_the_system_is_explained() {
         name: "p".into(),
         value: "x".repeat(200 << 10),
     });
-    let done = bench.engine.build(job, &Sink::default()).await;
+    let done = bench.build(job, &Sink::default()).await;
     let error = done.error.unwrap().to_string();
     assert!(error.contains("128 KiB"), "{error}");
     bench.assert_clean();
@@ -283,7 +275,7 @@ async fn archives_that_break_out_are_refused() {
     let mut b = tar::Builder::new(Vec::new());
     b.append(&h, std::io::empty()).unwrap();
     let job = build_job(b.into_inner().unwrap().into(), Start, b"old");
-    let done = bench.engine.build(job, &Sink::default()).await;
+    let done = bench.build(job, &Sink::default()).await;
     assert!(matches!(done.error, Some(JobError::Archive(_))));
     assert_eq!(done.state, b"old");
     bench.assert_clean();

@@ -41,7 +41,7 @@ async fn a_cancelled_build_keeps_what_was_made() {
         })),
         ..Sink::default()
     };
-    let done = bench.engine.build(job, &sink).await;
+    let done = bench.build(job, &sink).await;
     assert!(
         matches!(done.error, Some(JobError::Canceled)),
         "{:?}",
@@ -50,7 +50,7 @@ async fn a_cancelled_build_keeps_what_was_made() {
     assert!(names(&done.state).contains(&"a".to_owned()));
     bench.assert_clean();
     let gone = build_job(template(&text), Delete, &done.state);
-    let gone = bench.engine.build(gone, &Sink::default()).await;
+    let gone = bench.build(gone, &Sink::default()).await;
     assert!(gone.error.is_none() && names(&gone.state).is_empty());
 }
 
@@ -68,7 +68,6 @@ async fn the_state_is_handed_on_while_terraform_runs() {
         ..Sink::default()
     };
     let done = bench
-        .engine
         .build(build_job(template(&text), Start, b""), &sink)
         .await;
     assert!(done.error.is_none(), "{:?}", done.error);
@@ -85,12 +84,12 @@ async fn a_killed_apply_can_be_destroyed() {
         on_state: Some(Box::new(move |_| token.cancel())),
         ..Sink::default()
     };
-    let done = bench.engine.build(job, &sink).await;
+    let done = bench.build(job, &sink).await;
     assert!(matches!(done.error, Some(JobError::Canceled)));
     assert_eq!(names(&done.state).first().map(String::as_str), Some("a"));
     bench.assert_clean();
     let gone = build_job(template(&text), Delete, &done.state);
-    let gone = bench.engine.build(gone, &Sink::default()).await;
+    let gone = bench.build(gone, &Sink::default()).await;
     assert!(gone.error.is_none() && names(&gone.state).is_empty());
 }
 
@@ -99,7 +98,7 @@ async fn a_build_cancelled_before_it_starts_does_nothing() {
     let bench = Bench::new().await;
     let job = build_job(template("resource \"terraform_data\" \"a\" {}"), Start, b"");
     job.cancel.graceful.cancel();
-    let done = bench.engine.build(job, &Sink::default()).await;
+    let done = bench.build(job, &Sink::default()).await;
     assert!(
         matches!(done.error, Some(JobError::Canceled)),
         "{:?}",

@@ -1,7 +1,7 @@
 //! `kill -9` of the process that runs Terraform.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use coder_provisioner::Engine;
 use coder_provisioner::env::Transition::{Delete, Start};
@@ -25,15 +25,34 @@ resource "terraform_data" "b" {{
     )
 }
 
-/// Not a test of its own: the process that the test below kills.
+/// Not a test of its own: the process that the tests below kill.
 #[tokio::test]
-#[ignore = "run by the test below in a process of its own"]
+#[ignore = "run by the tests below in a process of its own"]
 async fn victim() {
     let dir = std::path::PathBuf::from(std::env::var_os(DIR).expect("set by the other test"));
     let engine = Engine::find(options(&dir)).await.unwrap();
-    let job = build_job(template(&text(&dir)), Start, b"");
-    engine.build(job, &Sink::default()).await;
-    unreachable!("the build has no end");
+    let text = fs::read_to_string(dir.join("main.tf")).unwrap();
+    let job = build_job(template(&text), Start, b"");
+    let _outcome = engine.build(job, &Sink::default()).await;
+    // The build is over, and its state is in no other place yet.
+    fs::write(dir.join("built"), "").unwrap();
+    std::future::pending::<()>().await;
+}
+
+/// Starts the victim with a template, and waits until it has made a file.
+async fn victim_at(dir: &std::path::Path, template: &str, file: &str) -> Child {
+    fs::write(dir.join("main.tf"), template).unwrap();
+    let mut victim = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "killed::victim"])
+        .env(DIR, dir)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !dir.join(file).exists() {
+        tokio::task::yield_now().await;
+        assert!(victim.try_wait().unwrap().is_none(), "it ended early");
+    }
+    victim
 }
 
 fn is_alive(pid: &str) -> bool {
@@ -44,19 +63,8 @@ fn is_alive(pid: &str) -> bool {
 #[tokio::test]
 async fn terraform_dies_with_its_server_and_its_state_is_recovered() {
     let dir = tempfile::tempdir().unwrap();
-    let mut victim = Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "killed::victim"])
-        .env(DIR, dir.path())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let pids = loop {
-        match fs::read_to_string(dir.path().join("pids")) {
-            Ok(pids) => break pids,
-            Err(_) => tokio::task::yield_now().await,
-        }
-        assert!(victim.try_wait().unwrap().is_none(), "it ended early");
-    };
+    let mut victim = victim_at(dir.path(), &text(dir.path()), "pids").await;
+    let pids = fs::read_to_string(dir.path().join("pids")).unwrap();
     let pids: Vec<&str> = pids.split_whitespace().collect();
     assert!(pids.iter().all(|p| is_alive(p)));
     victim.kill().unwrap();
@@ -66,22 +74,40 @@ async fn terraform_dies_with_its_server_and_its_state_is_recovered() {
     }
 
     let engine = Engine::find(options(dir.path())).await.unwrap();
-    let recovered = engine.take_recovered();
+    let mut recovered = engine.take_recovered();
     assert_eq!(recovered.len(), 1);
-    assert_eq!(recovered[0].job_id, "build");
+    let recovered = recovered.remove(0);
+    assert_eq!(recovered.job_id, "build");
     assert_eq!(
-        names(&recovered[0].state).first().map(String::as_str),
+        names(&recovered.state).first().map(String::as_str),
         Some("a")
     );
     assert!(
         engine.take_recovered().is_empty(),
         "they are handed out once"
     );
+    recovered.unsaved.saved();
     let bench = Bench { dir, engine };
     bench.assert_clean();
     let archive = template(&text(bench.dir.path()));
-    let gone = build_job(archive, Delete, &recovered[0].state);
-    let gone = bench.engine.build(gone, &Sink::default()).await;
+    let gone = build_job(archive, Delete, &recovered.state);
+    let gone = bench.build(gone, &Sink::default()).await;
     assert!(gone.error.is_none(), "{:?}", gone.error);
     assert!(names(&gone.state).is_empty());
+}
+
+#[tokio::test]
+async fn a_state_that_nobody_has_saved_yet_outlives_its_process() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = r#"resource "terraform_data" "a" {}"#;
+    let mut victim = victim_at(dir.path(), text, "built").await;
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    let engine = Engine::find(options(dir.path())).await.unwrap();
+    let mut recovered = engine.take_recovered();
+    assert_eq!(recovered.len(), 1);
+    let recovered = recovered.remove(0);
+    assert_eq!(names(&recovered.state), ["a"]);
+    recovered.unsaved.saved();
+    Bench { dir, engine }.assert_clean();
 }

@@ -86,13 +86,13 @@ async fn check_074_a_provider_of_others_is_imported_and_applied_from_a_mirror_be
     assert_eq!(pod.agents[0].architecture, arch());
 
     let job = build_job(template(TEMPLATE), Start, b"");
-    let built = bench.engine.build(job, &Sink::default()).await;
+    let built = bench.build(job, &Sink::default()).await;
     assert!(built.error.is_none(), "{:?}", built.error);
     assert!(names(&built.state).contains(&"theirs".to_owned()));
     let state = String::from_utf8_lossy(&built.state).into_owned();
     assert!(state.contains("example.test/acme/other"), "{state}");
     let gone = build_job(template(TEMPLATE), Delete, &built.state);
-    let gone = bench.engine.build(gone, &Sink::default()).await;
+    let gone = bench.build(gone, &Sink::default()).await;
     assert!(gone.error.is_none() && names(&gone.state).is_empty());
 
     let seen = fs::read_to_string(bench.path("seen")).unwrap();

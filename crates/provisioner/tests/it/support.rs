@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use coder_provisioner::env::Transition;
 use coder_provisioner::{
-    BuildJob, BuildRequest, Cancel, Engine, EngineOptions, Events, ImportJob, LogEntry, LogLevel,
-    VariableValue,
+    BuildJob, BuildOutcome, BuildRequest, Cancel, Engine, EngineOptions, Events, ImportJob,
+    LogEntry, LogLevel, VariableValue,
 };
 
 /// A directory for one test with an engine in it.
@@ -47,6 +47,15 @@ impl Bench {
             .await
             .expect("terraform 1.5 or later must be on PATH for these tests");
         Bench { dir, engine }
+    }
+
+    /// Runs a build as a caller who has saved its state.
+    pub async fn build(&self, job: BuildJob, events: &Sink) -> BuildOutcome {
+        let mut outcome = self.engine.build(job, events).await;
+        if let Some(unsaved) = outcome.unsaved.take() {
+            unsaved.saved();
+        }
+        outcome
     }
 
     /// The jobs' directory holds nothing any more.

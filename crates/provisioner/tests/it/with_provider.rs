@@ -228,7 +228,7 @@ async fn the_golden_template_builds_stops_and_goes() {
         job
     };
     let sink = Sink::default();
-    let up = bench.engine.build(job(Start, b""), &sink).await;
+    let up = bench.build(job(Start, b""), &sink).await;
     assert!(up.error.is_none(), "{:?}\n{}", up.error, sink.text());
     check_golden(&up.resources, "l", "3");
     let AgentAuth::Token(token) = &agent_of(&up.resources).auth else {
@@ -253,16 +253,12 @@ async fn the_golden_template_builds_stops_and_goes() {
     let steps: Vec<_> = up.steps.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(steps, ["unpack", "parse", "restore", "apply", "convert"]);
 
-    let down = bench
-        .engine
-        .build(job(Stop, &up.state), &Sink::default())
-        .await;
+    let down = bench.build(job(Stop, &up.state), &Sink::default()).await;
     assert!(down.error.is_none(), "{:?}", down.error);
     assert_eq!(kinds(&down.resources), [("coder_env", "extra")]);
     assert!(!ws.exists());
 
     let gone = bench
-        .engine
         .build(job(Delete, &down.state), &Sink::default())
         .await;
     assert!(gone.error.is_none(), "{:?}", gone.error);
@@ -404,7 +400,7 @@ async fn a_new_server_brings_a_new_provider_although_the_version_is_the_same() {
     let bench = bench(|_, _| {}).await;
     let archive = template(BENCH);
     let first = build(archive.clone(), Start, b"");
-    let up = bench.engine.build(first, &Sink::default()).await;
+    let up = bench.build(first, &Sink::default()).await;
     assert!(up.error.is_none(), "{:?}", up.error);
     // The new one stands elsewhere and is another build: a byte more at its end.
     let next = bench.path("next");
@@ -447,7 +443,7 @@ async fn everything_an_agent_can_have_is_found_in_plan_and_state_alike() {
     let mut job = build(archive.clone(), Start, b"");
     job.request.parameters.push(zone.clone());
     job.graph = Some(found.graph.clone());
-    let up = bench.engine.build(job, &Sink::default()).await;
+    let up = bench.build(job, &Sink::default()).await;
     assert!(up.error.is_none(), "{:?}", up.error);
     for resources in [&found.start, &up.resources] {
         let addresses: Vec<_> = resources.iter().map(|r| r.address.as_str()).collect();
@@ -517,6 +513,6 @@ async fn everything_an_agent_can_have_is_found_in_plan_and_state_alike() {
     assert!(found.parameters[0].required);
     let mut job = build(archive, Delete, &up.state);
     job.request.parameters.push(zone);
-    let gone = bench.engine.build(job, &Sink::default()).await;
+    let gone = bench.build(job, &Sink::default()).await;
     assert!(gone.error.is_none(), "{:?}", gone.error);
 }

@@ -4,7 +4,6 @@ use crate::app::App;
 use crate::fetch::Fetcher;
 use chrono::Utc;
 use coder_provisioner::{Engine, EngineOptions};
-use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{Mutex, watch};
 
@@ -51,7 +50,6 @@ impl Engines {
         if let Err(error) = self.get().await {
             tracing::error!(error, "jobs cannot run");
         }
-        self.keep_unsaved().await;
         self.looked.send_replace(true);
     }
 
@@ -78,74 +76,16 @@ impl Engines {
                 .build_state_keep(job, &found.state, Utc::now())
                 .await
             {
-                Ok(true) => {
-                    tracing::info!(job.id = %job, "the state of a build that was killed was saved")
-                }
-                Ok(false) => {
-                    tracing::warn!(job.id = %job, "the state of a build that was killed is of no use: the workspace has a newer build")
+                Ok(kept) => {
+                    found.unsaved.saved();
+                    if kept {
+                        tracing::info!(job.id = %job, "the state of a build that was killed was saved");
+                    } else {
+                        tracing::warn!(job.id = %job, "the state of a build that was killed is of no use: the workspace has a newer build");
+                    }
                 }
                 Err(error) => {
-                    tracing::error!(job.id = %job, error = %error, "the state of a build that was killed could not be saved; keeping it in the cache directory");
-                    self.put_aside(job, &found.state).await;
-                }
-            }
-        }
-    }
-
-    fn aside(&self) -> PathBuf {
-        self.app.config.cache_dir.join("unsaved-state")
-    }
-
-    /// Keeps a build's state on disk, sealed, while the database is away.
-    pub async fn put_aside(&self, job: coder_model::JobId, state: &[u8]) {
-        let write = async {
-            let sealed = self.app.store.keys().seal(state)?;
-            let dir = self.aside();
-            tokio::fs::create_dir_all(&dir).await?;
-            let (part, whole) = (dir.join(format!("{job}.part")), dir.join(job.to_string()));
-            tokio::fs::write(&part, sealed).await?;
-            tokio::fs::rename(&part, &whole).await?;
-            anyhow::Ok(())
-        };
-        if let Err(error) = write.await {
-            tracing::error!(job.id = %job, error = format!("{error:#}"), "the state of a build could not be kept on disk");
-        }
-    }
-
-    /// Forgets what [`Engines::put_aside`] kept: the database has it.
-    pub async fn drop_aside(&self, job: coder_model::JobId) {
-        let _ = tokio::fs::remove_file(self.aside().join(job.to_string())).await;
-    }
-
-    /// Saves states that an earlier process could not.
-    async fn keep_unsaved(&self) {
-        let Ok(mut entries) = tokio::fs::read_dir(self.aside()).await else {
-            return;
-        };
-        while let Ok(Some(entry)) = entries.next_entry().await {
-            let Some(job) = entry
-                .file_name()
-                .to_str()
-                .and_then(|name| name.parse().ok())
-            else {
-                continue;
-            };
-            let Ok(sealed) = tokio::fs::read(entry.path()).await else {
-                continue;
-            };
-            // What another deployment sealed is not ours to judge.
-            let Ok(state) = self.app.store.keys().open(&sealed) else {
-                continue;
-            };
-            match self
-                .app
-                .store
-                .build_state_keep(job, &state, Utc::now())
-                .await
-            {
-                Ok(_) => self.drop_aside(job).await,
-                Err(error) => {
-                    tracing::error!(job.id = %job, error = %error, "a build's state that was kept on disk could not be saved")
+                    tracing::error!(job.id = %job, error = %error, "the state of a build that was killed could not be saved; it stays in the cache directory until the next start");
                 }
             }
         }

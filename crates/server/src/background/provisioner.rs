@@ -2,7 +2,8 @@
 //! next.
 //!
 //! INVARIANT: a job's end is stored before its daemon takes another, however long the database is
-//! away; a build's state is kept on disk meanwhile. Nothing that Terraform did is forgotten.
+//! away; until then Terraform's own copy of a build's state stays on disk. Nothing that Terraform did is
+//! forgotten.
 
 mod convert;
 mod feed;
@@ -148,10 +149,6 @@ async fn perform(shop: Shop, claim: Claim, job: JobRow) -> &'static str {
             done = work => done,
             () = wind_down(&shop, &job, &feed, &cancel) => unreachable!("winding down has no end"),
         };
-        // Terraform's own copy is gone by now, and nobody knows how long storing takes.
-        if let Some(state) = done.state() {
-            shop.engines.put_aside(claim.job, state).await;
-        }
         feed.close();
         done
     };
@@ -159,7 +156,7 @@ async fn perform(shop: Shop, claim: Claim, job: JobRow) -> &'static str {
     let stopping = shop.stop.is_cancelled();
     if done.canceled() && stopping && !heard.lost {
         if !feed.applying() && hand_back(&shop, claim).await {
-            shop.engines.drop_aside(claim.job).await;
+            done.saved();
             shop.app.metrics.job_ended("failed", started.elapsed());
             return "handed back";
         }
@@ -168,7 +165,9 @@ async fn perform(shop: Shop, claim: Claim, job: JobRow) -> &'static str {
                 "the server was shut down while it ran this job; start it again".to_owned();
         }
     }
-    store_end(&shop, claim, &done).await;
+    if store_end(&shop, claim, &done).await {
+        done.saved();
+    }
     let status = if done.failure().is_some() {
         "failed"
     } else {
@@ -238,18 +237,14 @@ async fn hand_back(shop: &Shop, claim: Claim) -> bool {
     }
 }
 
-/// Stores the end of a job, again and again until the database has it.
-async fn store_end(shop: &Shop, claim: Claim, done: &Done) {
+/// Stores the end of a job, again and again until the database has it. The flag says whether nothing
+/// of it is left to be saved.
+async fn store_end(shop: &Shop, claim: Claim, done: &Done) -> bool {
     let mut pause = Duration::from_millis(250);
     let mut told = false;
     loop {
         match try_store(shop, claim, done).await {
-            Ok(stored) => {
-                if stored || keep_late_state(shop, claim, done).await {
-                    shop.engines.drop_aside(claim.job).await;
-                }
-                return;
-            }
+            Ok(stored) => return stored || keep_late_state(shop, claim, done).await,
             Err(error) if error.is_transient() => {
                 if !told {
                     tracing::warn!(job.id = %claim.job, error = %error, "the end of a job could not be stored; trying again");
@@ -268,7 +263,7 @@ async fn store_end(shop: &Shop, claim: Claim, done: &Done) {
         tokio::select! {
             () = shop.give_up.cancelled() => {
                 tracing::error!(job.id = %claim.job, "the end of a job could not be stored before the server stopped");
-                return;
+                return false;
             }
             () = tokio::time::sleep(pause) => pause = (pause * 2).min(MAX_PAUSE),
         }
@@ -282,13 +277,13 @@ fn refused(done: &Done, error: String) -> Done {
         ..Default::default()
     };
     match done {
-        Done::Build(build, result) => {
+        Done::Build(build, result, _) => {
             let result = coder_store::BuildResult {
                 state: result.state.clone(),
                 failure: Some(failure),
                 ..Default::default()
             };
-            Done::Build(*build, Box::new(result))
+            Done::Build(*build, Box::new(result), None)
         }
         _ => Done::Failed(failure),
     }
@@ -305,7 +300,7 @@ async fn try_store(shop: &Shop, claim: Claim, done: &Done) -> coder_store::Resul
                 .job_complete_dry_run(claim, resources, timings, now)
                 .await
         }
-        Done::Build(build, result) => {
+        Done::Build(build, result, _) => {
             let stop_by = shop.app.build_stop_by(*build, now).await?;
             store
                 .job_complete_build(claim, *build, result, stop_by, now)

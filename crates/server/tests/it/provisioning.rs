@@ -371,15 +371,17 @@ async fn a_state_that_could_not_be_stored_is_stored_by_the_next_start() {
         }],
     });
     let cache = tempfile::tempdir().unwrap();
-    let aside = cache.path().join("unsaved-state");
-    std::fs::create_dir(&aside).unwrap();
-    let sealed = idle
-        .app
-        .store
-        .keys()
-        .seal(state.to_string().as_bytes())
-        .unwrap();
-    std::fs::write(aside.join(&job), sealed).unwrap();
+    let jobs = cache.path().join("jobs");
+    let left = jobs.join("job-of-a-dead-process");
+    std::fs::create_dir_all(left.join("template")).unwrap();
+    for (file, text) in [
+        ("job", job.as_str()),
+        ("applying", ""),
+        ("template/terraform.tfstate", &state.to_string()),
+    ] {
+        std::fs::write(left.join(file), text).unwrap();
+    }
+    std::fs::write(jobs.join("job-of-a-dead-process.lock"), "").unwrap();
 
     let cache_dir = cache.path().to_owned();
     let config = Box::new(move |config: &mut coder_server::Config| {
@@ -410,7 +412,7 @@ async fn a_state_that_could_not_be_stored_is_stored_by_the_next_start() {
         "{state}"
     );
     assert_eq!(
-        std::fs::read_dir(&aside).unwrap().count(),
+        std::fs::read_dir(&jobs).unwrap().count(),
         0,
         "what is stored is not kept twice"
     );

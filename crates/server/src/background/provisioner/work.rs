@@ -10,7 +10,7 @@ use coder_model::{Actor, BuildId, Scope, TemplateVersionId, UserId};
 use coder_provisioner::env::{AgentScript, Owner, ParameterValue};
 use coder_provisioner::{
     BuildJob, BuildRequest, Cancel, Engine, Events, ImportJob, JobError, LogEntry, Parsed, PlanJob,
-    Transition, VariableValue,
+    Transition, UnsavedState, VariableValue,
 };
 use coder_store::{
     BuildResult, ImportResult, JobBuild, JobFailure, JobOwner, JobRow, JobTimingRow, JobVersion,
@@ -24,8 +24,8 @@ use uuid::Uuid;
 pub enum Done {
     Import(TemplateVersionId, Box<ImportResult>),
     DryRun(Vec<NewResource>, Vec<JobTimingRow>),
-    /// Failed ones too: they leave a state.
-    Build(BuildId, Box<BuildResult>),
+    /// Failed ones too: they leave a state, with a copy on disk until it is stored.
+    Build(BuildId, Box<BuildResult>, Option<UnsavedState>),
     Failed(JobFailure),
     /// What the template's files say stays: people are asked for variables that are missing.
     ImportFailed(TemplateVersionId, Box<ImportResult>, JobFailure),
@@ -41,7 +41,7 @@ impl Done {
     pub fn failure(&self) -> Option<&JobFailure> {
         match self {
             Self::Failed(failure) | Self::ImportFailed(_, _, failure) => Some(failure),
-            Self::Build(_, result) => result.failure.as_ref(),
+            Self::Build(_, result, _) => result.failure.as_ref(),
             Self::Import(..) | Self::DryRun(..) => None,
         }
     }
@@ -50,7 +50,7 @@ impl Done {
     pub fn failure_mut(&mut self) -> Option<&mut JobFailure> {
         match self {
             Self::Failed(failure) | Self::ImportFailed(_, _, failure) => Some(failure),
-            Self::Build(_, result) => result.failure.as_mut(),
+            Self::Build(_, result, _) => result.failure.as_mut(),
             Self::Import(..) | Self::DryRun(..) => None,
         }
     }
@@ -58,8 +58,17 @@ impl Done {
     /// The state that a build left.
     pub fn state(&self) -> Option<&[u8]> {
         match self {
-            Self::Build(_, result) => result.state.as_deref(),
+            Self::Build(_, result, _) => result.state.as_deref(),
             _ => None,
+        }
+    }
+
+    /// Removes the copy on disk of the state that a build left: it is stored.
+    pub fn saved(&mut self) {
+        if let Self::Build(_, _, unsaved) = self
+            && let Some(unsaved) = unsaved.take()
+        {
+            unsaved.saved();
         }
     }
 }
@@ -335,7 +344,7 @@ async fn build(
         timings: convert::timings(job.id, outcome.timings),
         failure: outcome.error.as_ref().map(failure),
     };
-    Ok(Done::Build(build.id, Box::new(result)))
+    Ok(Done::Build(build.id, Box::new(result), outcome.unsaved))
 }
 
 /// The token with which the workspace may call the API as its owner: made anew by each start, and
