@@ -4,7 +4,7 @@ use crate::agent::Agent;
 use crate::connect::Rpc;
 use crate::env::{self, Login};
 use crate::lock;
-use crate::manifest::{self, now};
+use crate::manifest::now;
 use crate::process;
 use coder_proto::agent::{self as proto, workspace_agent_metadata as item};
 use coder_proto::drpc::CallError;
@@ -94,9 +94,15 @@ pub fn spawn(agent: &Arc<Agent>) {
     }
 }
 
+/// A length of time that is longer than nothing.
+fn length(sent: Option<&prost_types::Duration>) -> Option<Duration> {
+    let seconds = u64::try_from(item::Description::seconds(sent?)).ok()?;
+    (seconds > 0).then(|| Duration::from_secs(seconds))
+}
+
 async fn collect_repeatedly(agent: &Agent, description: &item::Description) {
-    let interval = manifest::duration(description.interval.as_ref());
-    let timeout = manifest::duration(description.timeout.as_ref())
+    let interval = length(description.interval.as_ref());
+    let timeout = length(description.timeout.as_ref())
         .or(interval)
         .unwrap_or(DEFAULT_TIMEOUT);
     let Some(interval) = interval else {

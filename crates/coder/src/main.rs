@@ -36,7 +36,11 @@ fn main() -> ExitCode {
     };
     match matches.subcommand() {
         Some(("agent", matches)) => match coder_agent::Args::from_arg_matches(matches) {
-            Ok(args) => coder_agent::run(args),
+            // The same version as the server's, so that nobody is told that the agent is outdated.
+            Ok(args) => coder_agent::run(coder_agent::Args {
+                version: coder_wire::VERSION.to_owned(),
+                ..args
+            }),
             Err(error) => error.exit(),
         },
         #[cfg(feature = "full")]

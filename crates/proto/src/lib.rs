@@ -37,6 +37,29 @@ pub use coder::agent::v2 as agent;
 /// Messages of the coordination service (`coder.tailnet.v2`), generated from `proto/tailnet.proto`.
 pub use coder::tailnet::v2 as tailnet;
 
+/// Interval and timeout of metadata travel as a count of seconds that stands where a duration has its nanoseconds: two
+/// seconds are sent as 2 ns. Stock servers send it so, and stock agents read it so.
+impl agent::workspace_agent_metadata::Description {
+    /// What is sent for a number of seconds.
+    pub fn duration(seconds: i64) -> prost_types::Duration {
+        prost_types::Duration {
+            seconds: seconds / NANOS,
+            nanos: i32::try_from(seconds % NANOS).unwrap_or_default(),
+        }
+    }
+
+    /// The number of seconds that was sent.
+    pub fn seconds(duration: &prost_types::Duration) -> i64 {
+        duration
+            .seconds
+            .saturating_mul(NANOS)
+            .saturating_add(i64::from(duration.nanos))
+    }
+}
+
+/// Nanoseconds of a second.
+const NANOS: i64 = 1_000_000_000;
+
 impl agent::stats::Metric {
     /// A number that an agent reports, with labels as name and value.
     pub fn new(
@@ -64,3 +87,18 @@ pub const AGENT_API_VERSION: &str = "2.10";
 /// The request header by which our agent says that it accepts streams that the control plane opens.
 /// Stock agents do not send it and are left alone.
 pub const DIAL_HEADER: &str = "coder-agent-dial";
+
+#[cfg(test)]
+mod tests {
+    use super::agent::workspace_agent_metadata::Description;
+
+    #[test]
+    fn seconds_of_metadata_stand_where_nanoseconds_do() {
+        let day = 86_400;
+        assert_eq!(Description::duration(day).nanos, 86_400);
+        assert_eq!(Description::seconds(&Description::duration(day)), day);
+        let long = 3_000_000_000;
+        assert_eq!(Description::duration(long).seconds, 3);
+        assert_eq!(Description::seconds(&Description::duration(long)), long);
+    }
+}

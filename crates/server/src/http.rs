@@ -36,11 +36,34 @@ mod workspaces;
 
 use crate::app::App;
 use axum::Router;
+use axum::extract::Request;
+use axum::http::Uri;
 use axum::routing::{any, get, patch, post, put};
+use tower::ServiceExt as _;
 
 /// The whole HTTP service.
 pub fn service(app: App) -> Router {
-    guard::wrap(routes::all(), &app).with_state(app)
+    let routes = guard::wrap(routes::all(), &app).with_state(app);
+    Router::new().fallback_service(routes.map_request(without_last_slash))
+}
+
+/// The stock command line ends some paths of the API with a slash, such as that of the members of an organization.
+fn without_last_slash(mut request: Request) -> Request {
+    let path = request.uri().path();
+    if let Some(path) = path.strip_suffix('/')
+        && path.starts_with("/api/v2/")
+    {
+        let whole = match request.uri().query() {
+            Some(query) => format!("{path}?{query}"),
+            None => path.to_owned(),
+        };
+        let mut parts = request.uri().clone().into_parts();
+        parts.path_and_query = whole.parse().ok();
+        if let Ok(uri) = Uri::from_parts(parts) {
+            *request.uri_mut() = uri;
+        }
+    }
+    request
 }
 
 /// A service that sends every request to the same path at another address.

@@ -20,7 +20,7 @@ pub struct AgentMetadataValue {
 }
 
 /// An item and its latest value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct AgentMetadataRow {
     pub key: String,
     pub display_name: String,

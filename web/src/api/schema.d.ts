@@ -1859,6 +1859,23 @@ export interface paths {
         patch: operations["agent_side_add_logs"];
         trace?: never;
     };
+    "/workspaceagents/me/reinit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tells an agent when its workspace gets another owner, as server-sent events. Only workspaces that were built in advance would, and there are none: agents of stock Coder want to listen all the same. */
+        get: operations["agent_side_reinit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workspaceagents/me/rpc": {
         parameters: {
             query?: never;
@@ -1919,6 +1936,23 @@ export interface paths {
         };
         /** Containers in the workspace. */
         get: operations["agents_containers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workspaceagents/{workspaceagent}/coordinate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where clients of stock Coder coordinate WireGuard, which this server does not offer. They show people what this says. */
+        get: operations["agents_coordinate"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4955,8 +4989,8 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
-            200: {
+            /** @description No Content */
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7345,6 +7379,27 @@ export interface operations {
             default: components["responses"]["Failure"];
         };
     };
+    agent_side_reinit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events: `data` with this as JSON, `error`, and `ping`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": unknown;
+                };
+            };
+            default: components["responses"]["Failure"];
+        };
+    };
     agent_side_connect: {
         parameters: {
             query?: never;
@@ -7429,6 +7484,27 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                 };
+            };
+            default: components["responses"]["Failure"];
+        };
+    };
+    agents_coordinate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspaceagent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Failure"];
         };

@@ -278,6 +278,11 @@ async fn a_server_that_keeps_no_more_lines_is_not_sent_any() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn metadata_is_collected_again_and_again_and_failures_are_told() {
+    // As stock servers send a second.
+    let often = prost_types::Duration {
+        seconds: 0,
+        nanos: 1,
+    };
     let item = |key: &str, script: &str, interval| proto::workspace_agent_metadata::Description {
         key: key.into(),
         script: script.into(),
@@ -287,7 +292,7 @@ async fn metadata_is_collected_again_and_again_and_failures_are_told() {
     let (plane, _running) = ready_agent(Setup {
         manifest: proto::Manifest {
             metadata: vec![
-                item("often", "echo value", seconds(1)),
+                item("often", "echo value", Some(often)),
                 item("once", "echo oops >&2; exit 2", None),
             ],
             ..manifest()

@@ -24,6 +24,7 @@ mod secrets;
 mod sessions;
 mod signals;
 mod spine;
+mod stock;
 mod templates;
 mod terminal;
 mod traces;

@@ -123,12 +123,13 @@ fn app(row: AgentAppRow) -> proto::WorkspaceApp {
 }
 
 fn description(row: AgentMetadataRow) -> proto::workspace_agent_metadata::Description {
-    proto::workspace_agent_metadata::Description {
+    use proto::workspace_agent_metadata::Description;
+    Description {
         display_name: row.display_name,
         key: row.key,
         script: row.script,
-        interval: seconds(row.interval_seconds),
-        timeout: seconds(row.timeout_seconds),
+        interval: Some(Description::duration(row.interval_seconds)),
+        timeout: Some(Description::duration(row.timeout_seconds)),
     }
 }
 
@@ -182,7 +183,11 @@ pub(super) mod tests {
             motd_file: String::new(),
             scripts: vec![],
             apps: vec![],
-            metadata: vec![],
+            metadata: vec![AgentMetadataRow {
+                interval_seconds: 10,
+                timeout_seconds: 3,
+                ..Default::default()
+            }],
         };
         let manifest = manifest(&config, &place(), row);
         assert_eq!(
@@ -190,6 +195,10 @@ pub(super) mod tests {
             Some("1")
         );
         assert_eq!(manifest.owner_username, "jo");
+        // As stock agents read ten seconds and three.
+        let metadata = &manifest.metadata[0];
+        let nanos = |nanos| Some(prost_types::Duration { seconds: 0, nanos });
+        assert_eq!((metadata.interval, metadata.timeout), (nanos(10), nanos(3)));
         assert!(manifest.derp_map.unwrap().regions.contains_key(&999));
     }
 }

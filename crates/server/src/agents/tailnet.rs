@@ -85,7 +85,8 @@ pub fn relay_map(access_url: &Url) -> proto::DerpMap {
         nodes: vec![node],
     };
     proto::DerpMap {
-        home_params: None,
+        // Agents of stock Coder crash without it.
+        home_params: Some(proto::derp_map::HomeParams::default()),
         regions: [(REGION, region)].into_iter().collect(),
     }
 }
@@ -116,6 +117,7 @@ mod tests {
     fn the_map_names_the_access_url_in_both_forms() {
         let url: Url = "https://coder.example.com".parse().unwrap();
         let map = relay_map(&url);
+        assert!(map.home_params.is_some());
         let node = &map.regions[&999].nodes[0];
         assert_eq!(
             (

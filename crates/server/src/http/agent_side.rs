@@ -1,8 +1,8 @@
 //! What agents ask over HTTP, authenticated by their own token.
 
 use super::extract::{Body, header_text, session_token};
-use super::reply::{Created, Raw, Reply, Tunnel, created, message, ok};
-use super::streams::{Upgrade, wanted};
+use super::reply::{Created, Events, Raw, Reply, Tunnel, created, message, ok};
+use super::streams::{self, Upgrade, wanted};
 use crate::agents::rpc;
 use crate::app::App;
 use crate::fail::Fail;
@@ -53,6 +53,15 @@ pub async fn connect(
     });
     let serve = move |socket| rpc::serve(app, agent, version, accepts_dials, socket);
     Ok(upgrade.on_upgrade(serve).into())
+}
+
+/// Tells an agent when its workspace gets another owner, as server-sent events. Only workspaces that were built in advance
+/// would, and there are none: agents of stock Coder want to listen all the same.
+pub async fn reinit(
+    State(app): State<App>,
+    AgentCaller(_): AgentCaller,
+) -> Raw<Events<serde_json::Value>> {
+    streams::sse(&app, futures_util::stream::pending()).into()
 }
 
 /// Lines of log from programs that do not speak the agent's protocol.

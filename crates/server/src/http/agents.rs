@@ -2,10 +2,10 @@
 
 use super::agent_side::query_value;
 use super::extract::{AgentPath, Asked, FromQuery};
-use super::reply::{Events, Raw, Reply, Socket, Text, ok, render};
+use super::reply::{Events, NoContent, Raw, Reply, Socket, Text, ok, render};
 use super::streams::{self, Upgrade, wanted};
 use crate::app::{App, Caller};
-use crate::fail::Fail;
+use crate::fail::{Fail, Kind};
 use axum::extract::ws::{Message, WebSocket};
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
@@ -171,6 +171,23 @@ pub async fn connection(
 /// How to reach any agent.
 pub async fn any_connection(State(app): State<App>, _: Caller) -> Reply<wire::AgentConnectionInfo> {
     ok(app.agent_connection_info())
+}
+
+/// Where clients of stock Coder coordinate WireGuard, which this server does not offer. They show people what this says.
+pub async fn coordinate(
+    State(app): State<App>,
+    caller: Caller,
+    AgentPath(id): AgentPath,
+) -> Result<NoContent, Fail> {
+    app.agent_of(&caller, id, Action::Read).await?;
+    let install = format!("curl -fsSL {}/install.sh | sh", app.access_url());
+    Err(Fail::new(
+        Kind::NotFound,
+        "This command needs WireGuard, without which this server reaches workspaces.",
+    )
+    .with_detail(format!(
+        "Use the coder program of this server instead: {install}"
+    )))
 }
 
 /// Metadata as it changes, as server-sent events.

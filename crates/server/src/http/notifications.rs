@@ -70,7 +70,7 @@ pub async fn set_preferences(
 }
 
 /// Sends the caller a message.
-pub async fn test(State(app): State<App>, caller: Caller) -> Result<Empty<200>, Fail> {
+pub async fn test(State(app): State<App>, caller: Caller) -> Result<NoContent, Fail> {
     app.notification_test(&caller).await?;
     Ok(Empty)
 }

@@ -176,6 +176,10 @@ fn people() -> Router<App> {
             get(agents::containers),
         )
         .route(
+            "/workspaceagents/{workspaceagent}/coordinate",
+            get(agents::coordinate),
+        )
+        .route(
             "/workspaceagents/{workspaceagent}/connection",
             get(agents::connection),
         )
@@ -226,6 +230,7 @@ fn people() -> Router<App> {
 fn agents_themselves() -> Router<App> {
     Router::new()
         .route("/workspaceagents/me/rpc", get(agent_side::connect))
+        .route("/workspaceagents/me/reinit", get(agent_side::reinit))
         .route("/workspaceagents/me/logs", patch(agent_side::add_logs))
         .route(
             "/workspaceagents/me/log-source",

@@ -15,7 +15,7 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::json;
 use std::future::ready;
 use std::io;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
@@ -355,6 +355,55 @@ async fn check_113_and_114_logs_and_external_auth_are_checked() {
         let answer = server.get(&token, &format!("{auth}{query}")).await;
         assert_eq!(answer.status, status, "{query}: {answer:?}");
     }
+}
+
+#[tokio::test]
+async fn a_client_that_wants_wireguard_is_told_what_to_take_instead() {
+    let server = TestServer::start().await;
+    let made = Made::new(&server).await;
+    let worker = Worker::new(&made).await;
+    let template = worker.template("t", vec![]).await;
+    let workspace = worker.running(&made.token, &template, "w", agent().0).await;
+    let shown = &workspace["latest_build"]["resources"][0]["agents"][0];
+    let path = format!(
+        "/api/v2/workspaceagents/{}/coordinate?version=2.0",
+        id(shown)
+    );
+    let answer = server.get(&made.token, &path).await;
+    assert_eq!(answer.status, 404);
+    assert!(answer.text("/message").contains("WireGuard"), "{answer:?}");
+    assert!(answer.text("/detail").contains("/install.sh"), "{answer:?}");
+    let bob = server.member(&made.token, "bob").await;
+    let hidden = server.get(&bob, &path).await;
+    assert!(!hidden.text("/message").contains("WireGuard"), "{hidden:?}");
+}
+
+#[tokio::test]
+async fn an_agent_may_wait_for_another_owner_of_its_workspace() {
+    let server = TestServer::start().await;
+    let made = Made::new(&server).await;
+    let worker = Worker::new(&made).await;
+    let template = worker.template("t", vec![]).await;
+    let (new, token) = agent();
+    worker.running(&made.token, &template, "w", new).await;
+    let path = "/api/v2/workspaceagents/me/reinit";
+    assert_eq!(server.get(&made.token, path).await.status, 401);
+    // As stock agents send it: in a cookie.
+    let address = server.url.strip_prefix("http://").unwrap();
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nhost: {address}\r\ncookie: coder_session_token={token}\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    while !text.contains("\r\n\r\n") {
+        let mut buffer = [0; 4096];
+        let n = stream.read(&mut buffer).await.unwrap();
+        assert_ne!(n, 0, "the stream ended: {text}");
+        text += &String::from_utf8_lossy(&buffer[..n]);
+    }
+    assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+    assert!(text.contains("text/event-stream"), "{text}");
 }
 
 #[tokio::test]

@@ -63,6 +63,9 @@ async fn check_005_to_008_the_api_introduces_itself() {
         (nope.status, nope.text("/message").as_str()),
         (404, "Route not found.")
     );
+    // The stock command line ends some paths with a slash.
+    let slash = server.get("", "/api/v2/buildinfo/?x=1").await;
+    assert_eq!(slash.text("/version"), info.text("/version"));
     let method = server
         .call("", "DELETE", "/api/v2/buildinfo", Value::Null)
         .await;

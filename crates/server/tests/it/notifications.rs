@@ -22,11 +22,11 @@ async fn check_151_a_test_message_comes_to_the_inbox_and_to_those_who_watch_it()
     };
     assert_eq!(post(bob.clone()).await, 403);
     // What is there already is not news.
-    assert_eq!(post(owner.clone()).await, 200);
+    assert_eq!(post(owner.clone()).await, 204);
     let mut all = open(&server, &owner, WATCH, &[]).await.unwrap();
     let created = format!("{WATCH}&templates={CREATED_KIND}&read_status=unread");
     let mut accounts = open(&server, &owner, &created, &[]).await.unwrap();
-    assert_eq!(post(owner.clone()).await, 200);
+    assert_eq!(post(owner.clone()).await, 204);
     let frame = next_json(&mut all).await;
     assert_eq!(frame["unread_count"], 2);
     let told = &frame["notification"];
