@@ -307,6 +307,49 @@ describe.each(languages)("in %s", (language, t) => {
     await inbox.waitFor({ state: "detached" });
   });
 
+  test("what is read elsewhere is read here", async () => {
+    const { page } = browser;
+    const bell = (count: number, at = page) =>
+      at.getByRole("button", { name: count > 0 ? t.inbox.unread(count) : t.inbox.title, exact: true });
+    const come = async (count: number) => {
+      for (let each = 0; each < count; each += 1) await api("POST", "/notifications/test");
+    };
+    const newest = async () =>
+      (await api<{ notifications: { id: string }[] }>("GET", "/notifications/inbox")).body.notifications[0]
+        ?.id ?? "";
+    const read = (id: string) => api("PUT", `/notifications/inbox/${id}/read-status`, { is_read: true });
+    const unreadHere = page.getByRole("dialog", { name: t.inbox.title }).locator("[data-unread]");
+    await bell(0).waitFor();
+
+    // In another window of this browser.
+    await come(2);
+    await bell(2).click();
+    await expect.poll(() => unreadHere.count()).toBe(2);
+    const other = await browser.another();
+    await other.goto(`${server.url}/workspaces`);
+    await bell(2, other).click();
+    await other.getByRole("button", { name: t.inbox.markRead, exact: true }).first().click();
+    await bell(1).waitFor();
+    await expect.poll(() => unreadHere.count()).toBe(1);
+    await other.close();
+
+    // On another machine: the next news tell that the count has changed.
+    await read(await newest());
+    await api("PUT", "/notifications/inbox/mark-all-as-read");
+    await come(1);
+    await bell(1).waitFor();
+    await expect.poll(() => unreadHere.count()).toBe(1);
+
+    // And so does the panel when it is opened.
+    await press("Escape");
+    await unreadHere.first().waitFor({ state: "detached" });
+    await read(await newest());
+    await bell(1).click();
+    await bell(0).waitFor();
+    expect(await unreadHere.count()).toBe(0);
+    await press("Escape");
+  });
+
   test("the palette is used by keyboard alone", async () => {
     const { page } = browser;
     await page.goto(`${server.url}/templates`);

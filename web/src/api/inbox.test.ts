@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 
 vi.stubGlobal("document", { querySelector: () => null });
-const { withNews, withRead } = await import("./inbox");
+const { readElsewhere, withNews, withRead } = await import("./inbox");
 
 const message = (id: string, read_at: string | null = null) => ({
   id,
@@ -37,6 +37,13 @@ test("news are put on top, once", () => {
 
 test("news before the list are left to the list", () => {
   expect(withNews(undefined, { notification: message("new"), unread_count: 1 })).toBeUndefined();
+});
+
+test("a count that does not fit tells of what was read elsewhere", () => {
+  const news = (unread_count: number) => ({ notification: message("new"), unread_count });
+  expect(readElsewhere(undefined, news(1))).toBe(false);
+  expect(readElsewhere(pages(), news(4))).toBe(false);
+  expect(readElsewhere(pages(), news(1))).toBe(true);
 });
 
 test("marking counts only what changes", () => {

@@ -22,7 +22,7 @@ export const inboxQuery = infiniteQueryOptions({
   initialPageParam: undefined as string | undefined,
   getNextPageParam: (last) =>
     last.notifications.length < PAGE_SIZE ? undefined : last.notifications.at(-1)?.id,
-  // The stream tells of new ones, but not of what was read in another window.
+  // The stream tells of new ones, but not of what was read on another machine.
   refetchOnWindowFocus: "always",
 });
 
@@ -64,24 +64,47 @@ export function withRead(
 const put = (client: QueryClient, change: (old: Pages | undefined) => Pages | undefined) =>
   client.setQueryData<Pages>(inboxQuery.queryKey, change);
 
+/** Between the windows of this browser: what was read in one of them is read in all. */
+const windows = (() => {
+  let channel: BroadcastChannel | undefined;
+  return () => {
+    channel ??= new BroadcastChannel("inbox");
+    return channel;
+  };
+})();
+
+/** Whether others than this window must have read something: with these news the count is not one more than it was. */
+export const readElsewhere = (pages: Pages | undefined, news: InboxNews): boolean => {
+  const before = pages?.pages[0]?.unread_count;
+  return before !== undefined && news.unread_count !== before + 1;
+};
+
 /** Follows the inbox; `onNews` hears of what has just come. */
 export function useLiveInbox(onNews: (news: InboxNews) => void) {
   const client = useQueryClient();
   useEffect(() => {
+    const again = () => void client.invalidateQueries({ queryKey: inboxQuery.queryKey });
+    windows().addEventListener("message", again);
     let opened = false;
-    return openStream({
+    const close = openStream({
       url: urls.inboxWatch,
       onLive: (live) => {
         // What came while there was no stream is only in the list.
-        if (live && opened) void client.invalidateQueries({ queryKey: inboxQuery.queryKey });
+        if (live && opened) again();
         opened ||= live;
       },
       onMessage: (text) => {
         const news = JSON.parse(text) as InboxNews;
+        const missed = readElsewhere(client.getQueryData<Pages>(inboxQuery.queryKey), news);
         put(client, (old) => withNews(old, news));
+        if (missed) again();
         onNews(news);
       },
     });
+    return () => {
+      windows().removeEventListener("message", again);
+      close();
+    };
   }, [client, onNews]);
 }
 
@@ -110,6 +133,9 @@ export function useMarkRead() {
       return before;
     },
     onError: (_error, _change, before) => put(client, () => before),
-    onSettled: () => client.invalidateQueries({ queryKey }),
+    onSettled: () => {
+      windows().postMessage("read");
+      return client.invalidateQueries({ queryKey });
+    },
   });
 }

@@ -1,6 +1,6 @@
 /** The bell: how many notifications are unread, live, and the inbox behind it. */
 
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Bell as BellIcon } from "lucide-react";
 import { Popover } from "radix-ui";
 import { lazy, Suspense, useCallback, useState } from "react";
@@ -18,12 +18,18 @@ const MOST = 99;
 export function Bell() {
   const t = useT();
   const inbox = useInfiniteQuery(inboxQuery);
+  const client = useQueryClient();
   const [open, setOpen] = useState(false);
   const [news, setNews] = useState("");
   useLiveInbox(useCallback((each: InboxNews) => setNews(each.notification.title), []));
   const unread = inbox.data?.pages[0]?.unread_count ?? 0;
+  const turn = (next: boolean) => {
+    setOpen(next);
+    // What was read on another machine meanwhile is not told of.
+    if (next) void client.invalidateQueries({ queryKey: inboxQuery.queryKey });
+  };
   return (
-    <Popover.Root open={open} onOpenChange={setOpen}>
+    <Popover.Root open={open} onOpenChange={turn}>
       <Popover.Trigger asChild>
         <button type="button" className="nav-item bell">
           <span className="bell-icon">
