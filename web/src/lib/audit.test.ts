@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { AuditLog } from "@/api/types";
-import { additionalOf, changesOf, isNil, linkOf, showValue } from "./audit";
+import { additionalOf, changesOf, isNil, kindOf, linkOf, showValue, targetOf, whoOf } from "./audit";
 
 const entry = (more: object) =>
   ({
@@ -26,6 +26,34 @@ test("an entry leads to what it speaks of", () => {
   ).toEqual({ to: "/@{$owner}/$workspace", params: { owner: "ada", workspace: "dev" } });
   expect(linkOf(entry({ resource_type: "workspace_build" }))?.params).toEqual({ kind: "build", id: "id" });
   expect(linkOf(entry({ resource_type: "something_new" }))).toBeUndefined();
+});
+
+test("an agent is named after its workspace, and its connections are nobody's", () => {
+  const words = { server: "The server", somebody: "Somebody" };
+  const connected = entry({
+    action: "connect",
+    resource_type: "workspace_agent",
+    resource_target: "main",
+    user: null,
+    additional_fields: { workspace_owner: "ada", workspace_name: "dev" },
+  });
+  expect(targetOf(connected)).toBe("ada/dev.main");
+  expect(linkOf(connected)).toEqual({
+    to: "/@{$owner}/$workspace",
+    params: { owner: "ada", workspace: "dev" },
+    search: { panel: "agents" },
+  });
+  expect(whoOf(connected, words)).toBe("Somebody");
+  expect(whoOf(entry({ action: "login", user: null }), words)).toBe("ada");
+  expect(whoOf(entry({ action: "stop", user: null }), words)).toBe("The server");
+  expect(whoOf(entry({ action: "stop", user: { username: "eve" } }), words)).toBe("eve");
+  expect(targetOf(entry({}))).toBe("ada");
+});
+
+test("a build that stops a workspace is told as the stop of the workspace", () => {
+  expect(kindOf(entry({ action: "stop", resource_type: "workspace_build" }))).toBe("workspace");
+  expect(kindOf(entry({ action: "write", resource_type: "workspace_build" }))).toBe("workspace_build");
+  expect(kindOf(entry({ action: "stop", resource_type: "workspace" }))).toBe("workspace");
 });
 
 test("what is gone has no link", () => {

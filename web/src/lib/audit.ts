@@ -15,6 +15,37 @@ export function additionalOf(entry: AuditLog): [string, string][] {
     .map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]);
 }
 
+/** Who did it. Nobody is named where an agent tells of a connection, nor when the account is gone; of a sign-in it is known all the same. */
+export function whoOf(entry: AuditLog, words: { server: string; somebody: string }): string {
+  if (entry.user) return entry.user.username;
+  switch (entry.action) {
+    case "login":
+    case "logout":
+      return entry.resource_target || words.somebody;
+    case "connect":
+    case "disconnect":
+    case "open":
+    case "close":
+      return words.somebody;
+    default:
+      return words.server;
+  }
+}
+
+/** What was done something to. What starts, stops or deletes a workspace is recorded as a build of it. */
+export const kindOf = ({ resource_type, action }: AuditLog): string =>
+  resource_type === "workspace_build" && (action === "start" || action === "stop" || action === "delete")
+    ? "workspace"
+    : resource_type;
+
+/** The thing's name; that of an agent, which many have, after its workspace's. */
+export function targetOf(entry: AuditLog): string {
+  const more = Object.fromEntries(additionalOf(entry));
+  return entry.resource_type === "workspace_agent" && more.workspace_owner && more.workspace_name
+    ? `${more.workspace_owner}/${more.workspace_name}.${entry.resource_target}`
+    : entry.resource_target;
+}
+
 /** Where the thing is that an entry speaks of; nowhere when it was deleted or is of a kind without a page. */
 export function linkOf(entry: AuditLog): Link | undefined {
   if (entry.action === "delete" || entry.is_deleted) return undefined;
@@ -35,6 +66,14 @@ export function linkOf(entry: AuditLog): Link | undefined {
         };
       }
       return { to: "/find/$kind/$id", params: { kind: "workspace", id } };
+    case "workspace_agent":
+      return more.workspace_owner && more.workspace_name
+        ? {
+            to: "/@{$owner}/$workspace",
+            params: { owner: more.workspace_owner, workspace: more.workspace_name },
+            search: { panel: "agents" },
+          }
+        : undefined;
     case "workspace_build":
       return { to: "/find/$kind/$id", params: { kind: "build", id } };
     case "template":

@@ -229,7 +229,9 @@ export const admin = {
     from: "From",
     to: "To",
     any: "All",
-    somebody: "The server",
+    /** In place of a name, where none is recorded. */
+    somebody: "Somebody",
+    server: "The server",
     /** After who did it, before what it was done to. */
     did: {
       create: "created",
@@ -269,6 +271,7 @@ export const admin = {
       template_version: "Template version",
       user: "User",
       workspace: "Workspace",
+      workspace_agent: "Workspace agent",
       workspace_build: "Workspace build",
     } as Record<string, string>,
     theTypes: {
@@ -279,6 +282,7 @@ export const admin = {
       template_version: "the template version",
       user: "the user",
       workspace: "the workspace",
+      workspace_agent: "the agent",
       workspace_build: "a build of the workspace",
     } as Record<string, string>,
     keys: {

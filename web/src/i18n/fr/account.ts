@@ -153,7 +153,7 @@ export const inbox: Catalogue["inbox"] = {
   older: "Charger les précédentes",
   emptyTitle: "Rien pour l’instant",
   emptyText: "Vous apprenez ici ce qui arrive à vos espaces de travail et à votre compte.",
-  settings: "Paramètres",
+  settings: "Réglages",
 };
 
 export const palette: Catalogue["palette"] = {

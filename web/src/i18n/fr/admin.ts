@@ -27,7 +27,7 @@ export const admin: Catalogue["admin"] = {
   search: {
     users: "Rechercher des utilisateurs",
     audit: "Rechercher dans le journal d’audit",
-    settings: "Rechercher des paramètres",
+    settings: "Rechercher des réglages",
     usersHint: "Les mots sont cherchés dans les identifiants, les noms et les adresses.",
     auditHint: "Un mot cherche un objet qui porte exactement ce nom.",
     clear: "Effacer la recherche",
@@ -51,7 +51,7 @@ export const admin: Catalogue["admin"] = {
     owner: "Peut tout dans ce déploiement, y compris dans les espaces de travail des autres.",
     "user-admin": "Crée, suspend et supprime les utilisateurs, et leur donne des rôles.",
     "template-admin": "Crée et modifie les modèles, et voit tous les espaces de travail.",
-    auditor: "Lit le journal d’audit, les paramètres et les statistiques.",
+    auditor: "Lit le journal d’audit, les réglages et les statistiques.",
     "organization-admin": "Peut tout dans cette organisation.",
     "organization-template-admin": "Crée et modifie les modèles de cette organisation.",
     "organization-user-admin": "Ajoute et retire des membres, et leur donne des rôles.",
@@ -63,7 +63,7 @@ export const admin: Catalogue["admin"] = {
     mayNot: "Vos rôles ne le permettent pas.",
     ownRoles: "Vous ne pouvez pas changer vos propres rôles. Adressez-vous à un autre administrateur.",
     ownStatus: "Vous ne pouvez pas vous suspendre vous-même.",
-    ownPassword: "Changez votre propre mot de passe dans les paramètres du compte.",
+    ownPassword: "Changez votre propre mot de passe dans les réglages du compte.",
     ownAccount: "Vous ne pouvez pas vous supprimer vous-même. Adressez-vous à un autre administrateur.",
     ownMembership: "Vous ne pouvez pas vous retirer vous-même. Adressez-vous à un autre administrateur.",
     isOwner: "Un propriétaire ne peut pas être suspendu. Retirez-lui d’abord ce rôle.",
@@ -235,7 +235,9 @@ export const admin: Catalogue["admin"] = {
     from: "Du",
     to: "Au",
     any: "Tout",
-    somebody: "Le serveur",
+    /** In place of a name, where none is recorded. */
+    somebody: "Quelqu’un",
+    server: "Le serveur",
     did: {
       create: "a créé",
       write: "a modifié",
@@ -274,6 +276,7 @@ export const admin: Catalogue["admin"] = {
       template_version: "Version du modèle",
       user: "Utilisateur",
       workspace: "Espace de travail",
+      workspace_agent: "Agent d’espace de travail",
       workspace_build: "Build d’espace de travail",
     },
     theTypes: {
@@ -284,6 +287,7 @@ export const admin: Catalogue["admin"] = {
       template_version: "la version de modèle",
       user: "l’utilisateur",
       workspace: "l’espace de travail",
+      workspace_agent: "l’agent",
       workspace_build: "un build de l’espace de travail",
     },
     keys: {
@@ -320,7 +324,7 @@ export const admin: Catalogue["admin"] = {
   deployment: {
     now: "En ce moment",
     build: "Build",
-    settings: "Paramètres",
+    settings: "Réglages",
     settingsLead: "Ils sont définis au démarrage du serveur et ne peuvent qu’être lus ici.",
     stats: {
       running: "En cours d’exécution",
@@ -360,7 +364,7 @@ export const admin: Catalogue["admin"] = {
     secretSet: "défini, non affiché",
     secretUnset: "non défini",
     names: { flag: "Option", env: "Environnement", yaml: "YAML" },
-    found: (total) => count(total, "paramètre", "paramètres"),
+    found: (total) => count(total, "réglage", "réglages"),
   },
   health: {
     severity: { ok: "En bonne santé", warning: "Avertissement", error: "Erreur" },

@@ -25,7 +25,7 @@ export const fr: Catalogue = {
     admin: "Administration",
     create: "Nouvel espace de travail",
     account: "Compte",
-    settings: "Paramètres du compte",
+    settings: "Réglages du compte",
     signedInAs: (name) => `Connecté en tant que ${name}`,
     signOut: "Se déconnecter",
     theme: "Thème",

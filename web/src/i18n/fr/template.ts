@@ -29,7 +29,7 @@ export const template: Catalogue["template"] = {
     versions: "Versions",
     insights: "Statistiques",
     embed: "Intégration",
-    settings: "Paramètres",
+    settings: "Réglages",
     schedule: "Planification",
     variables: "Variables",
   },

@@ -5,7 +5,7 @@ import { ChevronRight } from "lucide-react";
 import { useState } from "react";
 import type { AuditLog } from "@/api/types";
 import { useI18n, useT } from "@/i18n";
-import { additionalOf, type Changed, changesOf, isNil, linkOf } from "@/lib/audit";
+import { additionalOf, type Changed, changesOf, isNil, kindOf, linkOf, targetOf, whoOf } from "@/lib/audit";
 import { writeTerm } from "@/lib/query";
 import { exactTime } from "@/lib/time";
 import { CopyButton } from "@/ui/CopyButton";
@@ -117,15 +117,13 @@ export function AuditEntry({ entry, opened }: { entry: AuditLog; opened: boolean
   const [open, setOpen] = useState(opened);
   const words = t.admin.audit;
   const link = linkOf(entry);
-  const who = entry.user?.username ?? words.somebody;
+  const who = whoOf(entry, words);
+  const kind = kindOf(entry);
   const did = words.did[entry.action] ?? entry.action;
   // People sign in and out as themselves.
-  const of =
-    entry.action === "login" || entry.action === "logout"
-      ? ""
-      : (words.theTypes[entry.resource_type] ?? entry.resource_type);
+  const of = entry.action === "login" || entry.action === "logout" ? "" : (words.theTypes[kind] ?? kind);
   const own = of === "" && entry.resource_target === who;
-  const target = own ? "" : entry.resource_target;
+  const target = own ? "" : targetOf(entry);
   const sentence = [who, did, of, target].filter(Boolean).join(" ");
   return (
     <li className="entry" data-action={entry.action} data-target={entry.resource_target}>
