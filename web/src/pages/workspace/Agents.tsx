@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CornerDownRight } from "lucide-react";
+import { useState } from "react";
 import { sshConfigQuery } from "@/api/queries";
 import type { Workspace, WorkspaceAgent } from "@/api/types";
 import { useI18n, useT } from "@/i18n";
@@ -12,10 +13,15 @@ import { agentsOf } from "@/lib/status";
 import { workspaceRoute } from "@/routes/workspaces";
 import { CopyButton } from "@/ui/CopyButton";
 import { Badge } from "@/ui/Status";
+import { useNow } from "@/ui/Time";
 import { Tip } from "@/ui/Tip";
 import { AppButton, Editors } from "./Apps";
 import { AGENT_TONES, checkOf } from "./agentLooks";
 import { Metadata } from "./Metadata";
+
+/** So long an agent may take to connect before one is told what to check. */
+const PATIENCE_MS = 20_000;
+const LONG_MS = 2 ** 30;
 
 /** So many measured values stand in the strip. */
 const FEW = 4;
@@ -41,6 +47,12 @@ function Agent({ workspace, agent, only, reach }: Props) {
   const params = workspaceRoute.useParams();
   const { data: ssh } = useQuery(sshConfigQuery);
   const connected = agent.status === "connected";
+  const connects = agent.status === "connecting";
+  // The server's clock may be ahead of this one.
+  const [seen] = useState(Date.now);
+  const until = Math.min(seen, Date.parse(agent.created_at)) + PATIENCE_MS;
+  const now = useNow((at) => (connects && at < until ? until - at : LONG_MS));
+  const patient = connects && now < until;
   const host = ssh && sshHost(ssh.hostname_prefix, workspace, agent, only);
   return (
     <li
@@ -58,22 +70,19 @@ function Agent({ workspace, agent, only, reach }: Props) {
       {connected && agent.lifecycle_state !== "ready" && (
         <span className="small">{t.workspace.lifecycle[agent.lifecycle_state]}</span>
       )}
-      {checkOf(agent) && (
+      {checkOf(agent) && !patient && (
         <Link className="small" to="/@{$owner}/$workspace" params={params} search={{ panel: "agents" }}>
           {t.workspace.troubleshoot}
         </Link>
       )}
-      {reach &&
-        host &&
-        (connected || agent.status === "connecting") &&
-        agent.display_apps.includes("ssh_helper") && (
-          <span className="agent-ssh">
-            <Tip text={t.workspace.sshHint}>
-              <code className="cut">ssh {host}</code>
-            </Tip>
-            <CopyButton text={() => `ssh ${host}`} />
-          </span>
-        )}
+      {reach && host && (connected || connects) && agent.display_apps.includes("ssh_helper") && (
+        <span className="agent-ssh">
+          <Tip text={t.workspace.sshHint}>
+            <code className="cut">ssh {host}</code>
+          </Tip>
+          <CopyButton text={() => `ssh ${host}`} />
+        </span>
+      )}
       {reach && connected && (
         <span className="agent-apps">
           <Editors workspace={workspace} agent={agent} />

@@ -22,6 +22,7 @@ import { Menu, MenuItem } from "@/ui/Menu";
 import { Skeleton } from "@/ui/Notes";
 import { Tip } from "@/ui/Tip";
 import { NoTerminal, Terminal, TerminalOptions } from "./terminalParts";
+import "@/ui/terminal/terminal.css";
 
 /** The tabs, kept for the life of the browser's tab. */
 function useTabs(workspace: string, first: string, wanted: string | undefined) {
