@@ -1,6 +1,6 @@
 /** The page of a workspace: every panel, its settings with their effect, terminals, and a server that goes away. */
 
-import { readFile, writeFile } from "node:fs/promises";
+import { access, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { en } from "../src/i18n/en";
@@ -31,14 +31,24 @@ let server: Server;
 /** Parameters that the template has come to ask for. */
 const asked: string[] = [];
 
-/** Pushes a version of the template that asks for one value more. */
-async function askFor(parameter: string, message: string) {
+/** Pushes a version of the template with more in it. */
+async function extend(text: string, message: string) {
   const file = join(server.directory, "local", "main.tf");
-  const text = `data "coder_parameter" "${parameter}" {\n  name    = "${parameter}"\n  mutable = true\n}\n`;
   await writeFile(file, `${await readFile(file, "utf8")}\n${text}`);
   await server.coder("templates", "push", "local", "-d", "local", "--yes", "--message", message);
+}
+
+/** Pushes a version of the template that asks for one value more. */
+async function askFor(parameter: string, message: string) {
+  await extend(
+    `data "coder_parameter" "${parameter}" {\n  name    = "${parameter}"\n  mutable = true\n}\n`,
+    message,
+  );
   asked.push(parameter);
 }
+
+/** What the command line is told of the parameters, so that it does not ask. */
+const answers = () => asked.flatMap((each) => ["--parameter", `${each}=paris`]);
 
 beforeAll(async () => {
   // Read by the server at its start: names can be changed only where the deployment allows it.
@@ -63,14 +73,7 @@ describe.each(languages)("in %s", (language, t) => {
   let browser: Browser;
 
   beforeAll(async () => {
-    await server.coder(
-      "create",
-      first,
-      "--template",
-      "local",
-      "--yes",
-      ...asked.flatMap((each) => ["--parameter", `${each}=paris`]),
-    );
+    await server.coder("create", first, "--template", "local", "--yes", ...answers());
     browser = await Browser.start(server.url, language);
     browser.page.setDefaultTimeout(60_000);
     await signIn(browser, EMAIL);
@@ -202,7 +205,7 @@ describe.each(languages)("in %s", (language, t) => {
     await dialog.getByRole("textbox", { name: parameter }).fill("lyon");
     await browser.examine("update");
     await dialog.getByRole("button", { name: words.update.action, exact: true }).click();
-    await page.waitForURL("**panel=log");
+    await page.waitForURL(`**/@owner/${name}`);
     await expect
       .poll(async () => (await workspace(name)).latest_build.status, { timeout: 60_000 })
       .toBe("running");
@@ -221,11 +224,53 @@ describe.each(languages)("in %s", (language, t) => {
     await page.getByRole("textbox", { name: parameter }).fill("nice");
     await browser.examine("parameters");
     await build.click();
-    await page.waitForURL("**panel=log");
+    await page.waitForURL(`**/@owner/${name}`);
     await expect
       .poll(async () => (await workspace(name)).latest_build, { timeout: 60_000 })
       .toMatchObject({ status: "running", build_number: before + 1 });
     expect(await values()).toContainEqual({ name: parameter, value: "nice" });
+    // Whoever has watched the log has the terminal after it.
+    await page.locator('.terminal[data-state="connected"]').waitFor();
+  });
+
+  test("another version is built from the page of a build, and chosen from the menu", async () => {
+    const { page } = browser;
+    const { template_version_name: active, build_number: before } = (await workspace(name)).latest_build;
+    const { template_version_name: old } = await api<Workspace["latest_build"]>(
+      `/users/me/workspace/${name}/builds/1`,
+    );
+    expect(old).not.toBe(active);
+    await page.goto(`${server.url}/@owner/${name}?panel=builds&build=1`);
+    await button(words.builds.withVersion).click();
+    const dialog = page.getByRole("dialog", { name: words.update.title(old), exact: true });
+    await dialog.getByText(words.update.nothingAsked).waitFor();
+    await dialog.getByRole("button", { name: words.update.action, exact: true }).click();
+    const built = async () => (await workspace(name)).latest_build;
+    await expect
+      .poll(built, { timeout: 60_000 })
+      .toMatchObject({ status: "running", build_number: before + 1, template_version_name: old });
+    await page.getByText(words.outdatedTitle).waitFor();
+
+    // One that has been built already offers its version no more than the one that runs.
+    await page.goto(`${server.url}/@owner/${name}?panel=builds&build=${before + 1}`);
+    await button(words.builds.again).waitFor();
+    expect(await button(words.builds.withVersion).count()).toBe(0);
+
+    await button(t.common.more).first().click();
+    await page.getByRole("menuitem", { name: words.changeVersion, exact: true }).click();
+    const choice = page.getByRole("dialog", { name: words.update.changeTitle, exact: true });
+    const versions = choice.getByLabel(words.update.version, { exact: true });
+    await versions.selectOption({ label: words.update.versionOption(active, words.activeVersion) });
+    // What the workspace has once been given is not asked for again, what it lacks is.
+    const missing = choice.getByRole("textbox").first();
+    await missing.waitFor();
+    await browser.examine("change-version");
+    await missing.fill("nice");
+    await choice.getByRole("button", { name: words.update.changeAction, exact: true }).click();
+    await expect
+      .poll(built, { timeout: 60_000 })
+      .toMatchObject({ status: "running", build_number: before + 2, template_version_name: active });
+    await page.getByText(words.outdatedTitle).waitFor({ state: "detached" });
   });
 
   test("whoever may only look is told so, and can change nothing", async () => {
@@ -333,6 +378,45 @@ describe.each(languages)("in %s", (language, t) => {
       .waitFor({ state: "detached" });
   });
 
+  test("what is selected in a terminal is copied where that is switched on", async () => {
+    const { page } = browser;
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const shown = page.locator("section.terminal:not([hidden])");
+    await shown.locator(".xterm-helper-textarea").focus();
+    await page.keyboard.type("clear; echo copy-$((40+3))\n");
+    const row = shown.locator(".xterm-rows > div").filter({ hasText: /^copy-43$/ });
+    await row.waitFor();
+    const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+    const select = async () => {
+      const at = await row.boundingBox();
+      if (!at) throw new Error("the row is not shown");
+      // Away from what is selected, and then the word.
+      await page.mouse.click(at.x + 200, at.y + 5 * at.height);
+      await page.mouse.dblclick(at.x + 20, at.y + at.height / 2);
+    };
+    const put = (text: string) => page.evaluate((what) => navigator.clipboard.writeText(what), text);
+    const switchTo = async (on: boolean) => {
+      await button(words.terminal.options).click();
+      const choice = page.getByRole("group", { name: words.terminal.copyOnSelect });
+      await choice
+        .getByRole("menuitemradio", { name: on ? words.terminal.on : words.terminal.off, exact: true })
+        .click();
+    };
+    await put("as before");
+    await switchTo(true);
+    await select();
+    await expect.poll(clipboard).toBe("copy-43");
+    // One types on.
+    await page.keyboard.type("echo after-$((40+4))\n");
+    await expect.poll(() => shown.locator(".xterm-rows").innerText()).toMatch(/^after-44$/m);
+
+    await switchTo(false);
+    await put("as before");
+    await select();
+    await shown.locator(".xterm-selection > div").first().waitFor();
+    expect(await clipboard()).toBe("as before");
+  });
+
   test("the scrollback can be searched, and the size of its letters chosen", async () => {
     const { page } = browser;
     const shown = page.locator("section.terminal:not([hidden])");
@@ -432,6 +516,54 @@ describe.each(languages)("in %s", (language, t) => {
     await main().getByRole("button", { name: words.wake, exact: true }).first().click();
     await page.getByText(words.dormantTitle).waitFor({ state: "detached" });
     expect((await workspace(name)).dormant_at).toBeNull();
+  });
+
+  test("a build that failed says why, and is made again once its cause is gone", async () => {
+    const { page } = browser;
+    const other = nameIn(language, "night-build");
+    const cure = join(server.directory, `cure-${language}`);
+    await extend(
+      `resource "terraform_data" "check_${language}" {\n  count = data.coder_workspace.me.start_count\n  provisioner "local-exec" {\n    command = "test -e ${cure}"\n  }\n}\n`,
+      "Looks for a file",
+    );
+    await server.coder("create", other, "--template", "local", "--yes", ...answers()).catch(() => undefined);
+    const built = async () => (await workspace(other)).latest_build;
+    await page.goto(`${server.url}/@owner/${other}`);
+    await page.getByText(t.workspace.failedTitle).waitFor();
+    await main().getByText("local-exec provisioner error").first().waitFor();
+    await browser.examine("failed");
+    await button(words.retry).click();
+    await expect.poll(built, { timeout: 60_000 }).toMatchObject({ status: "failed", build_number: 2 });
+    await page.getByText(t.workspace.failedTitle).waitFor();
+
+    await writeFile(cure, "");
+    await page.goto(`${server.url}/@owner/${other}?panel=builds&build=2`);
+    await main().getByText("local-exec provisioner error").first().waitFor();
+    await page.locator(".build-actions").getByRole("button", { name: words.builds.again }).click();
+    await expect.poll(built, { timeout: 60_000 }).toMatchObject({ status: "running", build_number: 3 });
+    await page.getByText(t.workspace.failedTitle).waitFor({ state: "detached" });
+    await page.locator('.terminal[data-state="connected"]').waitFor();
+  });
+
+  test("a workspace is forgotten without touching what was made for it", async () => {
+    const { page } = browser;
+    const other = nameIn(language, "night-build");
+    await server.coder("stop", other, "--yes");
+    await open("resources", other);
+    const home = await page.locator(".workspace-resources .mono", { hasText: "/home" }).first().innerText();
+    await access(home);
+    await open("settings", other);
+    await button(words.settings.deleteButton).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(words.deletion.lead).waitFor();
+    await dialog.getByRole("checkbox", { name: words.deletion.orphan }).check();
+    await dialog.getByText(words.deletion.orphanLead).waitFor();
+    await browser.examine("orphan");
+    await dialog.getByRole("textbox").fill(other);
+    await dialog.getByRole("button", { name: words.deletion.orphanAction, exact: true }).click();
+    await page.waitForURL("**/workspaces");
+    await expect.poll(async () => (await workspace(other)).id ?? "gone", { timeout: 60_000 }).toBe("gone");
+    await access(home);
   });
 
   test("it is deleted by its name, and its log stays", async () => {

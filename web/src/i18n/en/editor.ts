@@ -48,7 +48,7 @@ export const editor = {
     again: "Import again",
     lost: "The files are not here any more",
     lostNext: "They were only in this page, which has been reloaded. Choose them again.",
-    ready: (name: string) => `The template ${name} is there`,
+    ready: (name: string) => `The template ${name} is ready`,
     readyText: "Everybody who may use it can make workspaces from it now.",
     newWorkspace: "New workspace",
     edit: "Edit its files",

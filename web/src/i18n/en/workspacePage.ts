@@ -34,6 +34,7 @@ export const workspacePage = {
     title: (version: string) => `Update to ${version}`,
     changeTitle: "Change the template version",
     lead: "The workspace is built again with this version. What changes in it is restarted.",
+    leadStopped: "The workspace is started with this version.",
     asks: "The version needs values that the workspace does not have:",
     asked: {
       new: "new in this version",
@@ -118,6 +119,7 @@ export const workspacePage = {
     nothing: "The latest build made no resources; only the workspace’s entry is removed.",
     action: "Delete workspace",
     orphan: "Only forget it",
+    orphanAction: "Forget workspace",
     orphanHint:
       "Nothing is destroyed: the resources stay, and you have to clean them up yourself. For workspaces whose resources are gone or whose deletion fails.",
     orphanLead: "The workspace’s entry is removed; these resources are left behind:",

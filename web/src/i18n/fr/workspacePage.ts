@@ -35,6 +35,7 @@ export const workspacePage: Catalogue["workspacePage"] = {
     title: (version) => `Mettre à jour vers ${version}`,
     changeTitle: "Changer la version du modèle",
     lead: "L’espace de travail est reconstruit avec cette version. Ce qui y change est redémarré.",
+    leadStopped: "L’espace de travail démarre avec cette version.",
     asks: "La version a besoin de valeurs que l’espace de travail n’a pas :",
     asked: {
       new: "nouveau dans cette version",
@@ -125,6 +126,7 @@ export const workspacePage: Catalogue["workspacePage"] = {
       "Le dernier build n’a créé aucune ressource ; seule la fiche de l’espace de travail est retirée.",
     action: "Supprimer l’espace de travail",
     orphan: "Seulement l’oublier",
+    orphanAction: "Oublier l’espace de travail",
     orphanHint:
       "Rien n’est détruit : les ressources restent, et c’est à vous de les nettoyer. Pour un espace de travail dont les ressources ont disparu ou dont la suppression échoue.",
     orphanLead: "La fiche de l’espace de travail est retirée ; ces ressources restent en place :",

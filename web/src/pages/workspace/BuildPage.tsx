@@ -79,7 +79,8 @@ function Actions({ workspace, may, build, onVersion }: Props & { build: Workspac
     onSuccess: (latest_build) => {
       putWorkspace(client, { ...workspace, latest_build });
       void client.invalidateQueries({ queryKey: ["builds", workspace.id] });
-      void navigate({ search: { panel: "log" } });
+      // The log while it builds, and the terminal after it.
+      void navigate({ search: {} });
     },
   });
   const why = (can: Can) => (can === true ? undefined : t.why[can]);

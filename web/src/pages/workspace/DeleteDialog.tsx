@@ -55,7 +55,7 @@ export function DeleteDialog({ workspace, may, mine, onClose }: Props) {
           <p>{words.nothing}</p>
         )
       }
-      action={words.action}
+      action={orphan ? words.orphanAction : words.action}
       name={workspace.name}
       danger
       open

@@ -67,7 +67,8 @@ function Form({ workspace, may, parameters, kept }: FormProps) {
     onSuccess: (latest_build) => {
       putWorkspace(client, { ...workspace, latest_build });
       void client.invalidateQueries({ queryKey: ["builds", workspace.id] });
-      void navigate({ search: { panel: "log" } });
+      // The log while it builds, and the terminal after it.
+      void navigate({ search: {} });
     },
   });
   const error = build.error instanceof ApiError ? build.error : undefined;

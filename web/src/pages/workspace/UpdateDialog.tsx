@@ -148,8 +148,9 @@ export function UpdateDialog({ workspace, wanted, onClose, onBuilt }: Props) {
   const kept = useQuery(buildParametersQuery(workspace.latest_build.id));
   const error = versions.error ?? next.error ?? kept.error;
   const title = choose ? words.changeTitle : words.title(version.data?.name ?? "…");
+  const runs = workspace.latest_build.status === "running";
   return (
-    <Dialog title={title} lead={words.lead} open onClose={onClose}>
+    <Dialog title={title} lead={runs ? words.lead : words.leadStopped} open onClose={onClose}>
       {choose && versions.data && (
         <Versions workspace={workspace} versions={versions.data} value={id} onPick={setPicked} />
       )}

@@ -86,7 +86,8 @@ function Loaded({ workspace }: { workspace: Workspace }) {
           onClose={() => setWanted(undefined)}
           onBuilt={() => {
             setWanted(undefined);
-            void navigate({ search: { panel: "log" } });
+            // The log while it builds, and the terminal after it.
+            void navigate({ search: {} });
           }}
         />
       )}
