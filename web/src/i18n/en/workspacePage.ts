@@ -79,7 +79,7 @@ export const workspacePage = {
     hours: "Hours after the start",
     hoursHint: "From one minute to 30 days; parts of an hour too, such as 0.5.",
     fromNextStart: "A new time counts from the next start.",
-    activity: (time: string) => `While you work, the stop moves ${time} ahead.`,
+    activity: (time: string) => `While you work, the stop is put off by ${time}.`,
     required: (days: string, weeks: number) =>
       weeks > 1
         ? `The template stops workspaces on ${days} every ${n.format(weeks)} weeks, when their owner’s quiet hours begin.`

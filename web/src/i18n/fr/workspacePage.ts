@@ -73,8 +73,7 @@ export const workspacePage: Catalogue["workspacePage"] = {
     noDay: "Choisissez au moins un jour.",
     time: "Heure",
     zone: "Fuseau horaire",
-    daysAllowed: (days) =>
-      `Le modèle ne permet le démarrage automatique que ces jours : ${days}, au début des heures calmes de leur propriétaire.`,
+    daysAllowed: (days) => `Le modèle ne permet le démarrage automatique que ces jours : ${days}.`,
     custom:
       "Cette planification en dit plus que le formulaire. Elle reste telle quelle tant que vous n’en enregistrez pas une autre.",
     replaceCustom: "Composer une planification avec le formulaire",
@@ -84,7 +83,7 @@ export const workspacePage: Catalogue["workspacePage"] = {
     hours: "Heures après le démarrage",
     hoursHint: "D’une minute à 30 jours ; les fractions d’heure sont possibles, comme 0,5.",
     fromNextStart: "Une nouvelle durée compte à partir du prochain démarrage.",
-    activity: (time) => `Tant que vous travaillez, l’arrêt recule de ${time}.`,
+    activity: (time) => `Tant que vous travaillez, l’arrêt est repoussé de ${time}.`,
     required: (days, weeks) =>
       weeks > 1
         ? `Le modèle arrête les espaces de travail toutes les ${n.format(weeks)} semaines, ces jours : ${days}, au début des heures calmes de leur propriétaire.`
