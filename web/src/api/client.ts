@@ -44,26 +44,44 @@ async function send(method: Method, path: string, body: unknown, signal?: AbortS
   }
 }
 
-async function failure(response: Response): Promise<ApiError> {
+/** What came with the answer, unless the connection broke before its end. */
+async function textOf(response: Response, signal?: AbortSignal): Promise<string> {
+  try {
+    return await response.text();
+  } catch (cause) {
+    if (signal?.aborted) throw cause;
+    connection.lost();
+    throw new ApiError(0, {});
+  }
+}
+
+const isType = (response: Response, type: string) =>
+  response.headers.get("Content-Type")?.includes(type) === true;
+
+async function failure(response: Response, signal?: AbortSignal): Promise<ApiError> {
   const id = response.headers.get("X-Coder-Request-Id") ?? "";
-  const text = await response.text();
+  const text = await textOf(response, signal);
+  // What is refused before it comes to the API has a line of text; the API itself answers with JSON, and nothing of ours
+  // with a page, such as a proxy shows of itself.
+  if (isType(response, "text/plain")) {
+    return new ApiError(response.status, { message: text.trim().slice(0, 500) }, id);
+  }
   try {
     return new ApiError(response.status, JSON.parse(text) as ErrorBody, id);
   } catch {
-    return new ApiError(response.status, { message: text.trim().slice(0, 500) }, id);
+    return new ApiError(response.status, text ? undefined : {}, id);
   }
 }
 
 /** The answer of the API, when it is one that was hoped for. */
 async function answer(method: Method, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
   let response = await send(method, path, body, signal);
-  const refusedAsForged =
-    method !== "GET" &&
-    response.status === 400 &&
-    response.headers.get("Content-Type")?.startsWith("text/plain") === true;
+  const refusedAsForged = method !== "GET" && response.status === 400 && isType(response, "text/plain");
   if (refusedAsForged && (await renewCsrfToken())) response = await send(method, path, body, signal);
+  // A page in place of an answer, for instance the one that a network asks to sign in with.
+  if (response.ok && isType(response, "text/html")) throw new ApiError(response.status, undefined);
   if (!response.ok && response.status !== 304) {
-    const error = await failure(response);
+    const error = await failure(response, signal);
     if (error.unreachable) connection.lost();
     throw error;
   }
@@ -79,8 +97,8 @@ export async function request<T>(
   signal?: AbortSignal,
 ): Promise<T> {
   const response = await answer(method, path, body, signal);
-  const text = response.status === 304 ? "" : await response.text();
-  return (text && response.headers.get("Content-Type")?.includes("json") ? JSON.parse(text) : undefined) as T;
+  const text = response.status === 304 ? "" : await textOf(response, signal);
+  return (text && isType(response, "json") ? JSON.parse(text) : undefined) as T;
 }
 
 /** Gets what is no JSON. */

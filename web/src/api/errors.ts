@@ -8,14 +8,18 @@ export class ApiError extends Error {
   readonly detail: string;
   readonly validations: ValidationError[];
   readonly requestId: string;
+  /** It was no answer of our server: a proxy or the network has given one in its place. */
+  readonly foreign: boolean;
 
-  constructor(status: number, body: Partial<ErrorBody>, requestId = "") {
-    super(body.message ?? "");
+  /** Without a body the answer was not one that our server gives. */
+  constructor(status: number, body: Partial<ErrorBody> | undefined, requestId = "") {
+    super(body?.message ?? "");
     this.name = "ApiError";
     this.status = status;
-    this.detail = body.detail ?? "";
-    this.validations = body.validations ?? [];
+    this.detail = body?.detail ?? "";
+    this.validations = body?.validations ?? [];
     this.requestId = requestId;
+    this.foreign = body === undefined;
   }
 
   /** The server was not reached, so nothing is known about the request. */

@@ -4,6 +4,7 @@ import { AlertTriangle, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { ApiError } from "@/api/errors";
 import { useT } from "@/i18n";
+import type { Catalogue } from "@/i18n/en";
 import { fieldText } from "@/lib/fieldError";
 import { Button } from "./Button";
 import "./notes.css";
@@ -17,6 +18,12 @@ interface ErrorProps {
   onRetry?: () => void;
 }
 
+/** For an answer without words of the server. */
+function wordsFor(t: Catalogue, error: ApiError): string {
+  if (error.unreachable) return t.errors.unreachable;
+  return error.status < 300 ? t.errors.foreign : t.errors.status(error.status);
+}
+
 export function ErrorNote(props: ErrorProps) {
   const t = useT();
   const { error } = props;
@@ -24,9 +31,11 @@ export function ErrorNote(props: ErrorProps) {
   const message = props.title
     ? props.title
     : api
-      ? api.message || (api.unreachable ? t.errors.unreachable : t.errors.status(api.status))
+      ? api.message || wordsFor(t, api)
       : String(error instanceof Error ? error.message : error);
-  const next = props.next ?? (api?.unreachable ? t.errors.unreachableNext : undefined);
+  const next =
+    props.next ??
+    (api?.unreachable ? t.errors.unreachableNext : api?.foreign ? t.errors.foreignNext : undefined);
   return (
     <div className="note note-error" role="alert">
       <AlertTriangle size={16} aria-hidden />

@@ -61,6 +61,9 @@ export const en = {
     unreachable: "The server cannot be reached.",
     unreachableNext: "Check your network. The page goes on by itself as soon as the server answers.",
     status: (status: number) => `The server answered with status ${status}.`,
+    foreign: "The answer did not come from this server.",
+    foreignNext:
+      "A proxy or the network in between gave one of its own. Reload the page to see what it asks for.",
     requestId: "Request",
     crashed: "This page has stopped because of a mistake in it.",
     crashedNext: "Reload it. If it stops again, give the text below to whoever runs this server.",

@@ -60,6 +60,9 @@ export const fr: Catalogue = {
     unreachable: "Le serveur est injoignable.",
     unreachableNext: "Vérifiez votre réseau. La page reprendra d’elle-même dès que le serveur répondra.",
     status: (status) => `Le serveur a répondu avec le statut ${status}.`,
+    foreign: "La réponse ne vient pas de ce serveur.",
+    foreignNext:
+      "Un proxy ou le réseau en a donné une à sa place. Rechargez la page pour voir ce qu’il demande.",
     requestId: "Requête",
     crashed: "Cette page s’est arrêtée à cause d’une erreur interne.",
     crashedNext:
