@@ -32,7 +32,8 @@ export const connection = {
   /** An answer came, from this version of the server. */
   answered(version: string | null) {
     loadedVersion ??= version ?? undefined;
-    set({ lost: false, newVersion: version !== null && version !== loadedVersion });
+    // What does not say which version it is says nothing about it.
+    set({ lost: false, newVersion: version === null ? state.newVersion : version !== loadedVersion });
   },
 };
 

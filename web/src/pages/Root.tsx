@@ -18,12 +18,13 @@ function useHealing(lost: boolean) {
   useEffect(() => {
     if (!lost) return;
     const timer = window.setInterval(() => {
-      deployment.buildInfo().then(
-        () => client.invalidateQueries(),
-        () => undefined,
-      );
+      deployment.buildInfo().catch(() => undefined);
     }, KNOCK_EVERY_MS);
-    return () => window.clearInterval(timer);
+    return () => {
+      window.clearInterval(timer);
+      // Whoever has found that it is back: a stream, or something that one did, may be first.
+      void client.invalidateQueries();
+    };
   }, [client, lost]);
 }
 
