@@ -2,7 +2,7 @@
 
 import { Link, type LinkProps } from "@tanstack/react-router";
 import type { LucideIcon } from "lucide-react";
-import type { ComponentProps, ReactNode } from "react";
+import { type ComponentProps, type ReactNode, type Ref, useCallback, useRef } from "react";
 import { Tip } from "./Tip";
 import "./button.css";
 
@@ -21,6 +21,28 @@ interface ButtonProps extends Omit<ComponentProps<"button">, "children"> {
   children?: ReactNode;
 }
 
+/**
+ * A button that gets a reason, or loses it, is drawn anew, inside of a tooltip or outside: the new one takes the focus
+ * that the old one had.
+ */
+function useKeptFocus(outer: Ref<HTMLButtonElement> | undefined) {
+  const had = useRef(false);
+  return useCallback(
+    (button: HTMLButtonElement) => {
+      if (had.current) button.focus();
+      const undo = typeof outer === "function" ? outer(button) : undefined;
+      if (outer && typeof outer !== "function") outer.current = button;
+      return () => {
+        had.current = document.activeElement === button;
+        if (undo) undo();
+        else if (typeof outer === "function") outer(null);
+        else if (outer) outer.current = null;
+      };
+    },
+    [outer],
+  );
+}
+
 export function Button({
   look = "plain",
   icon: Icon,
@@ -29,14 +51,17 @@ export function Button({
   busy,
   children,
   onClick,
+  ref: outer,
   ...rest
 }: ButtonProps) {
+  const ref = useKeptFocus(outer);
   const off = why !== undefined || busy === true;
   const button = (
     <button
       type="button"
       aria-label={label}
       {...rest}
+      ref={ref}
       className={classes(look, !children)}
       aria-disabled={off || undefined}
       aria-busy={busy || undefined}
