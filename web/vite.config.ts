@@ -42,7 +42,27 @@ export default defineConfig({
       },
     },
   },
-  test: { include: ["src/**/*.test.ts", "build/**/*.test.ts"] },
+  test: {
+    projects: [
+      {
+        extends: true,
+        test: { name: "unit", include: ["src/**/*.test.ts", "build/**/*.test.ts"], isolate: false },
+      },
+      // Only what draws something pays for a document to draw in.
+      {
+        extends: true,
+        test: {
+          name: "components",
+          include: ["src/**/*.test.tsx"],
+          testTimeout: 20_000,
+          environment: "jsdom",
+          setupFiles: ["src/testing/setup.ts"],
+          // What the pages stand on is loaded once for all files of a worker, not for each.
+          isolate: false,
+        },
+      },
+    ],
+  },
   server: {
     headers: { "Set-Cookie": `csrf_token=${DEV_CSRF}; Path=/; SameSite=Lax` },
     proxy: { "/api": { target: server, ws: true }, "/icon": server },

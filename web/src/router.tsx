@@ -5,6 +5,7 @@ import {
   createRoute,
   createRouter,
   parseSearchWith,
+  type RouterHistory,
   redirect,
   stringifySearchWith,
 } from "@tanstack/react-router";
@@ -76,9 +77,10 @@ const routeTree = rootRoute.addChildren([
   ]),
 ]);
 
-export function makeRouter(queryClient: QueryClient) {
+export function makeRouter(queryClient: QueryClient, history?: RouterHistory) {
   const router = createRouter({
     routeTree,
+    ...(history ? { history } : {}),
     defaultPreload: "intent",
     defaultErrorComponent: Crashed,
     scrollRestoration: true,
