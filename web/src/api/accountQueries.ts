@@ -122,6 +122,9 @@ export function useNotificationPreference() {
       return before;
     },
     onError: (_error, _change, before) => client.setQueryData(queryKey, before),
-    onSettled: () => client.invalidateQueries({ queryKey }),
+    // Not waited for: why it was refused is said at once.
+    onSettled: () => {
+      void client.invalidateQueries({ queryKey });
+    },
   });
 }

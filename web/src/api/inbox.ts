@@ -133,9 +133,10 @@ export function useMarkRead() {
       return before;
     },
     onError: (_error, _change, before) => put(client, () => before),
+    // Not waited for: why it was refused is said at once.
     onSettled: () => {
       windows().postMessage("read");
-      return client.invalidateQueries({ queryKey });
+      void client.invalidateQueries({ queryKey });
     },
   });
 }

@@ -3,6 +3,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import { mount } from "@/testing/mount";
+import { server } from "@/testing/server";
 import { hold, REQUEST_ID, refuse } from "../../../mock-api/api";
 import { notification, token, uuid } from "../../../mock-api/samples";
 
@@ -126,6 +127,8 @@ describe("notifications", () => {
     expect(box.checked).toBe(true);
     await user.click(box);
     expect(box.checked).toBe(false);
+    // It is not the list, read again, that takes it back.
+    server.use(hold("get", path).handler);
     release();
     await screen.findByText("The preferences cannot be written.");
     expect(box.checked).toBe(true);
@@ -185,6 +188,8 @@ describe("the inbox", () => {
     });
     await user.click(await screen.findByLabelText("Mark read"));
     await waitFor(() => expect(bell.textContent).not.toContain("unread"));
+    // It is not the list, read again, that takes it back.
+    server.use(hold("get", "/notifications/inbox").handler);
     release();
     await screen.findByText("It cannot be marked.");
     await waitFor(() => expect(bell.textContent).toContain("Notifications: 1 unread"));
