@@ -11,7 +11,7 @@ import { type RouterHistory, RouterProvider } from "@tanstack/react-router";
 import { ApiError, isStatus } from "./api/errors";
 import { I18nProvider, type Language, loadCatalogue } from "./i18n";
 import { makeRouter } from "./router";
-import { TipProvider } from "./ui/Tip";
+import { Tip } from "./ui/Tip";
 
 // What is known is shown in the frame of the click; by itself the library waits for the next turn of the event loop, in
 // which a box that was ticked would show its old state again.
@@ -41,9 +41,8 @@ export async function makeApp(language: Language, history?: RouterHistory) {
   const app = (
     <I18nProvider language={language} catalogue={catalogue}>
       <QueryClientProvider client={client}>
-        <TipProvider>
-          <RouterProvider router={router} />
-        </TipProvider>
+        <RouterProvider router={router} />
+        <Tip />
       </QueryClientProvider>
     </I18nProvider>
   );

@@ -15,6 +15,25 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number, number][] = [
   ["year", 365 * DAY, Number.POSITIVE_INFINITY],
 ];
 
+/** Makes each thing once: to make a format costs more than all that it ever writes. */
+function once<Made>(make: (key: string) => Made): (key: string) => Made {
+  const made = new Map<string, Made>();
+  return (key) => {
+    let known = made.get(key);
+    if (known === undefined) {
+      known = make(key);
+      made.set(key, known);
+    }
+    return known;
+  };
+}
+
+const relative = once((language) => new Intl.RelativeTimeFormat(language, { numeric: "auto" }));
+const exact = once((language) => new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "long" }));
+const units = once((language) =>
+  once((unit) => new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "short" })),
+);
+
 /** "in 2 hours", "3 days ago". */
 export function relativeTime(language: string, at: number, now: number): string {
   const away = at - now;
@@ -23,7 +42,7 @@ export function relativeTime(language: string, at: number, now: number): string 
   const size = Math.abs(difference);
   const [unit, length] = UNITS.find(([, , until]) => size < until) ?? ["second", SECOND];
   const amount = difference > 0 && length >= HOUR ? Math.round : Math.trunc;
-  return new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(amount(difference / length), unit);
+  return relative(language).format(amount(difference / length), unit);
 }
 
 /** How long until the words for `at` may change. */
@@ -34,7 +53,7 @@ export function nextChange(at: number, now: number): number {
 
 /** Date and time, in the browser's zone. */
 export function exactTime(language: string, at: number): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "long" }).format(at);
+  return exact(language).format(at);
 }
 
 /** Below this half a second matters. */
@@ -76,7 +95,7 @@ export function duration(language: string, ms: number): string {
 }
 
 function unit(language: string, value: number, name: string): string {
-  return new Intl.NumberFormat(language, { style: "unit", unit: name, unitDisplay: "short" }).format(value);
+  return units(language)(name).format(value);
 }
 
 /** Whether the API means "never": it writes the year 1 then. */

@@ -2,8 +2,7 @@
 
 import { Link, type LinkProps } from "@tanstack/react-router";
 import type { LucideIcon } from "lucide-react";
-import { type ComponentProps, type ReactNode, type Ref, useCallback, useRef } from "react";
-import { Tip } from "./Tip";
+import type { ComponentProps, ReactNode } from "react";
 import "./button.css";
 
 export type Look = "primary" | "plain" | "danger" | "quiet";
@@ -21,28 +20,6 @@ interface ButtonProps extends Omit<ComponentProps<"button">, "children"> {
   children?: ReactNode;
 }
 
-/**
- * A button that gets a reason, or loses it, is drawn anew, inside of a tooltip or outside: the new one takes the focus
- * that the old one had.
- */
-function useKeptFocus(outer: Ref<HTMLButtonElement> | undefined) {
-  const had = useRef(false);
-  return useCallback(
-    (button: HTMLButtonElement) => {
-      if (had.current) button.focus();
-      const undo = typeof outer === "function" ? outer(button) : undefined;
-      if (outer && typeof outer !== "function") outer.current = button;
-      return () => {
-        had.current = document.activeElement === button;
-        if (undo) undo();
-        else if (typeof outer === "function") outer(null);
-        else if (outer) outer.current = null;
-      };
-    },
-    [outer],
-  );
-}
-
 export function Button({
   look = "plain",
   icon: Icon,
@@ -51,17 +28,15 @@ export function Button({
   busy,
   children,
   onClick,
-  ref: outer,
   ...rest
 }: ButtonProps) {
-  const ref = useKeptFocus(outer);
   const off = why !== undefined || busy === true;
-  const button = (
+  return (
     <button
       type="button"
       aria-label={label}
+      data-tip={why ?? (children ? undefined : label)}
       {...rest}
-      ref={ref}
       className={classes(look, !children)}
       aria-disabled={off || undefined}
       aria-busy={busy || undefined}
@@ -74,8 +49,6 @@ export function Button({
       {children}
     </button>
   );
-  const tip = why ?? (children ? undefined : label);
-  return tip ? <Tip text={tip}>{button}</Tip> : button;
 }
 
 type ButtonLinkProps = LinkProps & {
@@ -88,11 +61,10 @@ type ButtonLinkProps = LinkProps & {
 
 /** A link to a page, looking like a button. */
 export function ButtonLink({ look = "plain", icon: Icon, label, text, ...rest }: ButtonLinkProps) {
-  const link = (
-    <Link {...rest} className={classes(look, !text)} aria-label={label}>
+  return (
+    <Link {...rest} className={classes(look, !text)} aria-label={label} data-tip={text ? undefined : label}>
       {Icon && <Icon size={16} aria-hidden />}
       {text}
     </Link>
   );
-  return label && !text ? <Tip text={label}>{link}</Tip> : link;
 }

@@ -2,19 +2,81 @@
 
 import { Check, type LucideIcon } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
-import type { ReactNode } from "react";
+import {
+  type ComponentProps,
+  cloneElement,
+  type KeyboardEvent,
+  type PointerEvent,
+  type ReactElement,
+  type ReactNode,
+  type Ref,
+  type RefObject,
+  useId,
+  useImperativeHandle,
+  useRef,
+  useState,
+} from "react";
 import "./menu.css";
 
-export function Menu({ trigger, children }: { trigger: ReactNode; children: ReactNode }) {
+/** Stands where the library wants its trigger, and hands it the button that is there already. */
+function StandIn(props: { ref?: Ref<HTMLButtonElement>; button: RefObject<HTMLButtonElement | null> }) {
+  const { ref, button } = props;
+  useImperativeHandle(ref, () => button.current as HTMLButtonElement, [button]);
+  return null;
+}
+
+const OPENS = ["Enter", " ", "ArrowDown"];
+
+/** Until somebody comes near it, a menu is a button that says so: rows that come and go have one each. */
+export function Menu(props: { trigger: ReactElement<ComponentProps<"button">>; children: ReactNode }) {
+  const [near, setNear] = useState(false);
+  const [open, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const id = useId();
+  const come = () => setNear(true);
+  const trigger = cloneElement(props.trigger, {
+    ref: button,
+    id,
+    "aria-haspopup": "menu",
+    "aria-expanded": open,
+    onPointerEnter: come,
+    onFocus: come,
+    onPointerDown: (event: PointerEvent) => {
+      if (event.button !== 0 || event.ctrlKey) return;
+      // The focus is the menu's that opens.
+      if (!open) event.preventDefault();
+      come();
+      setOpen(!open);
+    },
+    onKeyDown: (event: KeyboardEvent) => {
+      if (!OPENS.includes(event.key)) return;
+      event.preventDefault();
+      come();
+      setOpen(event.key === "ArrowDown" || !open);
+    },
+  });
   return (
-    <DropdownMenu.Root modal={false}>
-      <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content className="menu" align="end" sideOffset={4} collisionPadding={8}>
-          {children}
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
+    <>
+      {trigger}
+      {near && (
+        <DropdownMenu.Root modal={false} open={open} onOpenChange={setOpen}>
+          <DropdownMenu.Trigger asChild>
+            <StandIn button={button} />
+          </DropdownMenu.Trigger>
+          <DropdownMenu.Portal>
+            <DropdownMenu.Content
+              className="menu"
+              align="end"
+              sideOffset={4}
+              collisionPadding={8}
+              aria-labelledby={id}
+            >
+              {props.children}
+            </DropdownMenu.Content>
+          </DropdownMenu.Portal>
+        </DropdownMenu.Root>
+      )}
+    </>
   );
 }
 

@@ -3,7 +3,6 @@
 import { useEffect, useState } from "react";
 import { useI18n } from "@/i18n";
 import { duration, exactTime, nextChange, relativeTime } from "@/lib/time";
-import { Tip } from "./Tip";
 
 /** Now, renewed after the pause that `pause` asks for. */
 export function useNow(pause: (now: number) => number): number {
@@ -29,9 +28,9 @@ export function Time({ at, say = (time) => time }: TimeProps) {
   const when = Date.parse(at);
   const now = useNow((current) => nextChange(when, current));
   return (
-    <Tip text={exactTime(language, when)}>
-      <time dateTime={at}>{say(relativeTime(language, when, now))}</time>
-    </Tip>
+    <time dateTime={at} data-tip={exactTime(language, when)}>
+      {say(relativeTime(language, when, now))}
+    </time>
   );
 }
 

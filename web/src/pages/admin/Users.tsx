@@ -21,7 +21,6 @@ import { SearchField } from "@/ui/SearchField";
 import { Badge } from "@/ui/Status";
 import { Table } from "@/ui/Table";
 import { Time } from "@/ui/Time";
-import { Tip } from "@/ui/Tip";
 import { CreateUser } from "./CreateUser";
 import { PasswordOnce } from "./PasswordField";
 import { RoleWords } from "./Roles";
@@ -65,11 +64,7 @@ function Status({ user }: { user: User }) {
   const t = useT();
   const badge = <Badge tone={TONES[user.status]}>{t.admin.users.status[user.status]}</Badge>;
   if (user.status !== "dormant") return badge;
-  return (
-    <Tip text={t.admin.users.dormantHint}>
-      <span>{badge}</span>
-    </Tip>
-  );
+  return <span data-tip={t.admin.users.dormantHint}>{badge}</span>;
 }
 
 interface Opened {

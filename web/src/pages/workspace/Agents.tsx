@@ -14,7 +14,6 @@ import { workspaceRoute } from "@/routes/workspaces";
 import { CopyButton } from "@/ui/CopyButton";
 import { Badge } from "@/ui/Status";
 import { useNow } from "@/ui/Time";
-import { Tip } from "@/ui/Tip";
 import { AppButton, Editors } from "./Apps";
 import { AGENT_TONES, checkOf } from "./agentLooks";
 import { Metadata } from "./Metadata";
@@ -77,9 +76,9 @@ function Agent({ workspace, agent, only, reach }: Props) {
       )}
       {reach && host && (connected || connects) && agent.display_apps.includes("ssh_helper") && (
         <span className="agent-ssh">
-          <Tip text={t.workspace.sshHint}>
-            <code className="cut">ssh {host}</code>
-          </Tip>
+          <code className="cut" data-tip={t.workspace.sshHint}>
+            ssh {host}
+          </code>
           <CopyButton text={() => `ssh ${host}`} />
         </span>
       )}

@@ -11,7 +11,6 @@ import { agentsOf } from "@/lib/status";
 import { workspaceRoute } from "@/routes/workspaces";
 import { LogView } from "@/ui/log/LogView";
 import { Note } from "@/ui/Notes";
-import { Tip } from "@/ui/Tip";
 import "@/ui/button.css";
 
 interface SourceProps {
@@ -74,17 +73,16 @@ function BuildLog({ workspace, id, build }: { workspace: Workspace; id: string; 
         <>
           <Source workspace={workspace} build={build} agent={undefined} />
           {workspace.latest_build.status !== "deleted" && (
-            <Tip text={t.workspacePage.builds.timings}>
-              <Link
-                className="button button-quiet button-icon"
-                aria-label={t.workspacePage.builds.timings}
-                to="/@{$owner}/$workspace"
-                params={params}
-                search={{ panel: "builds", build }}
-              >
-                <ChartGantt size={16} aria-hidden />
-              </Link>
-            </Tip>
+            <Link
+              className="button button-quiet button-icon"
+              aria-label={t.workspacePage.builds.timings}
+              data-tip={t.workspacePage.builds.timings}
+              to="/@{$owner}/$workspace"
+              params={params}
+              search={{ panel: "builds", build }}
+            >
+              <ChartGantt size={16} aria-hidden />
+            </Link>
           )}
         </>
       }

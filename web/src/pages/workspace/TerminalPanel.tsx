@@ -20,7 +20,6 @@ import { workspaceRoute } from "@/routes/workspaces";
 import { Button } from "@/ui/Button";
 import { Menu, MenuItem } from "@/ui/Menu";
 import { Skeleton } from "@/ui/Notes";
-import { Tip } from "@/ui/Tip";
 import { NoTerminal, Terminal, TerminalOptions } from "./terminalParts";
 import "@/ui/terminal/terminal.css";
 
@@ -68,16 +67,15 @@ function Tabs({ state, tabs, agents, rang, onChange }: BarProps) {
               {name(tab)}
             </button>
             {tabs.length > 1 && (
-              <Tip text={words.closeHint}>
-                <button
-                  type="button"
-                  className="button button-quiet button-icon"
-                  aria-label={words.close(name(tab))}
-                  onClick={() => onChange((old) => closeTab(old, tab.id))}
-                >
-                  <X size={14} aria-hidden />
-                </button>
-              </Tip>
+              <button
+                type="button"
+                className="button button-quiet button-icon"
+                aria-label={words.close(name(tab))}
+                data-tip={words.closeHint}
+                onClick={() => onChange((old) => closeTab(old, tab.id))}
+              >
+                <X size={14} aria-hidden />
+              </button>
             )}
           </span>
         ))}
@@ -151,18 +149,17 @@ function Terminals({ workspace, agents, first }: Props) {
         />
         <TerminalOptions />
         {active && (
-          <Tip text={words.full}>
-            <Link
-              className="button button-quiet button-icon"
-              aria-label={words.full}
-              to="/@{$owner}/$workspace/terminal"
-              params={{ owner: workspace.owner_name, workspace: `${workspace.name}.${active.agent}` }}
-              search={{ reconnect: active.id }}
-              target="_blank"
-            >
-              <Maximize2 size={16} aria-hidden />
-            </Link>
-          </Tip>
+          <Link
+            className="button button-quiet button-icon"
+            aria-label={words.full}
+            data-tip={words.full}
+            to="/@{$owner}/$workspace/terminal"
+            params={{ owner: workspace.owner_name, workspace: `${workspace.name}.${active.agent}` }}
+            search={{ reconnect: active.id }}
+            target="_blank"
+          >
+            <Maximize2 size={16} aria-hidden />
+          </Link>
         )}
       </div>
       <Suspense fallback={<Skeleton rows={2} />}>
