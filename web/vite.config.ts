@@ -6,6 +6,7 @@ import { compress } from "./build/compress.ts";
 import { iconFiles } from "./build/icons.ts";
 
 const dist = fileURLToPath(new URL("dist", import.meta.url));
+const source = fileURLToPath(new URL("src", import.meta.url));
 const server = process.env.CODER_DEV_SERVER ?? "http://127.0.0.1:3000";
 /** The server only compares cookie and header, so while developing any value does. */
 const DEV_CSRF = "0".repeat(32);
@@ -21,7 +22,13 @@ function devMarks(): Plugin {
 
 export default defineConfig({
   plugins: [react(), devMarks(), iconFiles(), compress(dist)],
-  resolve: { alias: { "@": fileURLToPath(new URL("src", import.meta.url)) } },
+  resolve: {
+    alias: [
+      { find: /^@(?=\/)/, replacement: source },
+      // A lighter one: see there.
+      { find: /^\.\.\/createLucideIcon\.mjs$/, replacement: `${source}/ui/createIcon.ts` },
+    ],
+  },
   html: { cspNonce: "@CSP_NONCE@" },
   build: {
     target: "es2022",

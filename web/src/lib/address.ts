@@ -1,12 +1,16 @@
 /** What stands in addresses: values kept as they were written, and what prefills the form of a new workspace. */
 
+const PLAIN = new SyntaxError("this is no JSON, or reading it as such would change it");
+
 /**
  * Reads a value of an address as JSON only where nothing is lost by it: `3.10` would come back as `3.1`, so it stays the
  * text that it is. What cannot be read throws, and the router then takes the text.
  */
 export function exactJson(text: string): unknown {
+  // Most texts do not even begin like JSON, and links ask often: one error for all of them costs nothing.
+  if (!/^(["[{\d-]|true$|false$|null$)/.test(text)) throw PLAIN;
   const value: unknown = JSON.parse(text);
-  if (JSON.stringify(value) !== text) throw new SyntaxError("reading this as JSON would change it");
+  if (JSON.stringify(value) !== text) throw PLAIN;
   return value;
 }
 

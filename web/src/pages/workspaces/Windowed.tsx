@@ -1,13 +1,14 @@
 /** The rows of a long list, of which only those in sight are drawn. Loaded when a list is long: it brings a library. */
 
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useCallback, useLayoutEffect, useRef, useState } from "react";
 import type { Workspace } from "@/api/types";
 import { useT } from "@/i18n";
 
 /** A row on a wide screen. On a narrow one each is measured, for it has several lines. */
 const ROW_PX = 45;
 const OVERSCAN = 6;
+const estimateSize = () => ROW_PX;
 
 export type Measure = (row: HTMLElement | null) => void;
 
@@ -24,12 +25,14 @@ export function Windowed({ rows, draw }: Props) {
     const box = list.current?.getBoundingClientRect();
     if (box) setTop(Math.round(box.top + window.scrollY));
   }, []);
+  // What the library is given anew makes it reckon all rows anew.
+  const getItemKey = useCallback((index: number) => rows[index]?.id ?? index, [rows]);
   const virtual = useWindowVirtualizer({
     count: rows.length,
-    estimateSize: () => ROW_PX,
+    estimateSize,
     overscan: OVERSCAN,
     scrollMargin: top,
-    getItemKey: (index) => rows[index]?.id ?? index,
+    getItemKey,
   });
   const items = virtual.getVirtualItems();
   const before = (items[0]?.start ?? top) - top;
