@@ -1,5 +1,7 @@
 /** The list of workspaces: live, searched with suggestions by keyboard, and several done with at once. */
 
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { en } from "../src/i18n/en";
 import { fr } from "../src/i18n/fr";
@@ -16,6 +18,10 @@ const languages: [Language, typeof en][] = [
 
 /** By name they stand as one, three, two. */
 const NAMES = { one: "api-server", two: "data-lab", three: "build-cache" };
+
+/** A parameter that has to be given, as a new version of the template asks for it. */
+const PARAMETER = "region";
+const ASKS = `\ndata "coder_parameter" "${PARAMETER}" {\n  name    = "${PARAMETER}"\n  mutable = true\n}\n`;
 
 let server: Server;
 
@@ -172,6 +178,75 @@ describe.each(languages)("in %s", (language, t) => {
     await page.getByText(t.status.running, { exact: true }).waitFor();
     await page.unroute("**/api/v2/users/*/workspace/*");
     await page.goto(`${server.url}/workspaces`);
+  });
+
+  test("a version that needs values is updated to only with them", async () => {
+    const { page } = browser;
+    const file = join(server.directory, "local", "main.tf");
+    const before = await readFile(file, "utf8");
+    const push = () => server.coder("templates", "push", "local", "-d", "local", "--yes");
+    const api = async (path: string, init: RequestInit = {}) => {
+      const session = (await page.context().cookies()).find(({ name }) => name === "coder_session_token");
+      const headers = { "Coder-Session-Token": session?.value ?? "" };
+      return fetch(`${server.url}/api/v2/${path}`, { ...init, headers });
+    };
+    const latest = async (of: keyof typeof NAMES) => {
+      const { latest_build, id } = await (await api(`users/me/workspace/${name(of)}`)).json();
+      const values = await (await api(`workspacebuilds/${latest_build.id}/parameters`)).json();
+      return { id, number: latest_build.build_number, status: latest_build.status, values };
+    };
+    const dialog = page.getByRole("dialog").filter({ hasText: t.workspacePage.update.lead });
+    const give = async (of: keyof typeof NAMES, value: string) => {
+      await dialog.getByText(t.workspacePage.update.asked.new).waitFor();
+      await dialog.getByRole("textbox", { name: PARAMETER }).fill(value);
+      await dialog.getByRole("button", { name: t.workspacePage.update.action, exact: true }).click();
+      await dialog.waitFor({ state: "detached", timeout: 60_000 });
+      await expect
+        .poll(() => latest(of), { timeout: 60_000 })
+        .toMatchObject({ status: "running", values: [{ name: PARAMETER, value }] });
+    };
+    const { number } = await latest("two");
+    await api(`workspaces/${(await latest("two")).id}/autoupdates`, {
+      method: "PUT",
+      body: JSON.stringify({ automatic_updates: "always" }),
+    });
+    await writeFile(file, before + ASKS);
+    await push();
+    await page.reload();
+    await row("three").getByText(t.status.outdated, { exact: true }).waitFor();
+
+    // Of several: the bar says which need values, and leads to where they are given.
+    await page.getByRole("checkbox", { name: t.workspaces.bulk.all }).check();
+    await button(t.workspaces.bulk.update).click();
+    await page.getByText(t.workspaces.bulk.needy(3)).waitFor();
+    await row("two").getByText(t.why.needsValues).waitFor();
+    await browser.examine("list-needs-values");
+    await button(`owner/${name("one")}`).click();
+    await give("one", "lyon");
+    await page.getByText(t.workspaces.bulk.needy(2)).waitFor();
+
+    // From a row: a restart takes the new version where the workspace follows it.
+    await page.getByRole("button", { name: t.actions.of(t.common.more, name("two")) }).click();
+    await page.getByRole("menuitem", { name: t.actions.restart }).click();
+    await give("two", "nice");
+    expect((await latest("two")).number).toBe(number + 2);
+
+    // From the palette.
+    await page.keyboard.press("Control+K");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.type(`${t.actions.update} ${name("three")}`);
+    const wanted = page.getByRole("option", { selected: true }).filter({ hasText: t.actions.update });
+    await wanted.waitFor();
+    await page.keyboard.press("Enter");
+    await give("three", "paris");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await page.getByText(t.workspaces.bulk.needy(1)).waitFor({ state: "detached" });
+
+    // As it was, for whoever makes a workspace next.
+    await writeFile(file, before);
+    await push();
+    await page.reload();
   });
 
   test("deleting asks for the number, and what is gone leaves the list", async () => {

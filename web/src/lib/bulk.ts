@@ -9,6 +9,10 @@ export type BulkAction = (typeof BULK_ACTIONS)[number];
 /** How it went with one workspace. */
 export type Outcome = { kind: "queued" } | { kind: "skipped"; why: Why } | { kind: "failed"; error: unknown };
 
+/** Whether it was left out because a person has to give values first. */
+export const isNeedy = (outcome: Outcome | undefined): boolean =>
+  outcome?.kind === "skipped" && outcome.why === "needsValues";
+
 /** Whether the state of a workspace allows it; whether the person may is the server's answer. */
 export function canBulk(workspace: Workspace, action: BulkAction): Can {
   switch (action) {

@@ -29,6 +29,7 @@ export type Why =
   | "canceling"
   | "noDeadline"
   | "current"
+  | "needsValues"
   | "pinned";
 
 /** `true`, or why not. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TemplateParameter, TemplateVersion } from "@/api/types";
-import { askedOf, versionsBetween } from "./update";
+import { askedOf, lacksValues, versionsBetween } from "./update";
 
 const parameter = (name: string, more: Partial<TemplateParameter> = {}) =>
   ({
@@ -54,6 +54,14 @@ test("what holds for one build only is asked when it must be given", () => {
   expect(names([parameter("e", { ephemeral: true, required: true })], { e: "1" })).toEqual([
     ["e", "new", "d"],
   ]);
+});
+
+test("only what has no default, or is refused, has to be given before a start", () => {
+  const size = parameter("size", { options: [option("s")] });
+  const kept = [{ name: "size", value: "s" }];
+  expect(lacksValues([size, parameter("new")], kept)).toBe(false);
+  expect(lacksValues([size, parameter("new", { required: true })], kept)).toBe(true);
+  expect(lacksValues([size], [{ name: "size", value: "xl" }])).toBe(true);
 });
 
 test("the versions between are those that came after, and work", () => {

@@ -41,6 +41,14 @@ export function askedOf(
   });
 }
 
+/** Whether a start with the version to come would be refused as long as nobody has given it values. */
+export function lacksValues(
+  next: readonly TemplateParameter[],
+  kept: readonly WorkspaceBuildParameter[],
+): boolean {
+  return askedOf(next, kept).some(({ parameter, because }) => because === "refused" || parameter.required);
+}
+
 /** Versions that came after the one that is built, up to the active one, newest first. */
 export function versionsBetween(
   versions: readonly TemplateVersion[],

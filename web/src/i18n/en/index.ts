@@ -164,6 +164,7 @@ export const en = {
     noDeadline: "The workspace has no stop time.",
     current: "The workspace has the active version of its template.",
     pinned: "The template requires its active version.",
+    needsValues: "The new version needs values that the workspace does not have.",
   },
   actions: {
     start: "Start",
@@ -222,6 +223,9 @@ export const en = {
       delete: "Delete",
       none: "This cannot be done with any of those selected.",
       skipped: "Skipped",
+      give: "Give the values",
+      needy: (number: number) =>
+        `${count(number, "workspace needs", "workspaces need")} values for the new version:`,
       summary: (queued: number, skipped: number, failed: number) =>
         [
           `${n.format(queued)} queued`,

@@ -165,6 +165,7 @@ export const fr: Catalogue = {
     noDeadline: "L’espace de travail n’a pas d’heure d’arrêt.",
     current: "L’espace de travail utilise la version active de son modèle.",
     pinned: "Le modèle exige sa version active.",
+    needsValues: "La nouvelle version exige des valeurs que l’espace de travail n’a pas.",
   },
   actions: {
     start: "Démarrer",
@@ -224,6 +225,9 @@ export const fr: Catalogue = {
       delete: "Supprimer",
       none: "Cela n’est possible avec aucun des espaces de travail sélectionnés.",
       skipped: "Ignoré",
+      give: "Donner les valeurs",
+      needy: (number) =>
+        `${count(number, "espace de travail a besoin", "espaces de travail ont besoin")} de valeurs pour la nouvelle version :`,
       summary: (queued, skipped, failed) =>
         [
           `${n.format(queued)} en file d’attente`,

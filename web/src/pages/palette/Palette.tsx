@@ -1,12 +1,6 @@
 /** The command palette: go to a workspace, a template or a page, or do something, by a few keys. */
 
-import {
-  keepPreviousData,
-  useMutation,
-  useQuery,
-  useQueryClient,
-  useSuspenseQuery,
-} from "@tanstack/react-query";
+import { keepPreviousData, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import {
   Check,
@@ -24,7 +18,7 @@ import {
 import { Dialog } from "radix-ui";
 import { useEffect, useState } from "react";
 import { useSaveAppearance } from "@/api/accountQueries";
-import { act } from "@/api/actions";
+import { useAction } from "@/api/actions";
 import { workspaces as workspacesApi } from "@/api/endpoints";
 import { meQuery, sitePermissionsQuery } from "@/api/queries";
 import type { Workspace } from "@/api/types";
@@ -36,6 +30,7 @@ import { recent } from "@/lib/recent";
 import { useSignOut } from "@/lib/signOut";
 import { setTheme, type Theme, useTheme } from "@/lib/theme";
 import { WorkspaceState } from "@/ui/Status";
+import { useAsking } from "../useAsking";
 import { Combo, type Item } from "./Combo";
 import { sorted, useKnown } from "./everything";
 import { canDo, VERB_ICONS, VERBS, type Verb } from "./verbs";
@@ -190,7 +185,7 @@ function Top({ onClose, onShortcuts, doing, onWorkspace, autoFocus }: TopProps) 
       why: can === true ? undefined : t.why[can],
       onChoose: () => {
         onWorkspace(workspace);
-        doing.mutate({ workspace, verb });
+        doing.mutate({ workspace, action: verb });
       },
     };
   };
@@ -298,15 +293,11 @@ function Top({ onClose, onShortcuts, doing, onWorkspace, autoFocus }: TopProps) 
 
 export function Palette({ onClose, onShortcuts }: Props) {
   const t = useT();
-  const client = useQueryClient();
   const [workspace, setWorkspace] = useState<Workspace>();
   /** It has just been opened. */
   const [opened, setOpened] = useState(true);
-  const doing = useMutation({
-    mutationFn: ({ workspace, verb }: { workspace: Workspace; verb: Verb }) => act(client, workspace, verb),
-    onSettled: (_answer, _error, { workspace }) =>
-      client.invalidateQueries({ queryKey: ["builds", workspace.id] }),
-  });
+  const { ask, dialog } = useAsking();
+  const doing = useAction(ask);
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
@@ -345,6 +336,7 @@ export function Palette({ onClose, onShortcuts }: Props) {
               autoFocus={!opened}
             />
           )}
+          {dialog}
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>

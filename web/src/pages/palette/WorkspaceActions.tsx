@@ -1,9 +1,10 @@
 /** The palette's second list: what can be done with one workspace, why not, and what happens then. */
 
-import { type UseMutationResult, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { ArrowLeft, ScrollText, SquareTerminal, Terminal } from "lucide-react";
 import { useState } from "react";
+import type { useAction } from "@/api/actions";
 import { useLiveWorkspace } from "@/api/live";
 import { permissionsQuery, workspaceQuery } from "@/api/queries";
 import type { Workspace } from "@/api/types";
@@ -13,10 +14,10 @@ import { matching } from "@/lib/match";
 import { ErrorNote } from "@/ui/Notes";
 import { WorkspaceState } from "@/ui/Status";
 import { Combo, type Item } from "./Combo";
-import { canDo, VERB_ICONS, VERBS, type Verb } from "./verbs";
+import { canDo, VERB_ICONS, VERBS } from "./verbs";
 
-/** A verb that is being done with a workspace. */
-export type Doing = UseMutationResult<void, Error, { workspace: Workspace; verb: Verb }>;
+/** What is being done with a workspace. */
+export type Doing = ReturnType<typeof useAction>;
 
 const MOST = 20;
 
@@ -61,7 +62,7 @@ export function WorkspaceActions({ workspace: given, doing, onBack, onClose }: P
       icon: VERB_ICONS[verb],
       label: t.actions[verb],
       why: doing.isPending ? t.why.building : why(canDo(verb, workspace, may)),
-      onChoose: () => doing.mutate({ workspace, verb }),
+      onChoose: () => doing.mutate({ workspace, action: verb }),
     })),
   ];
   return (

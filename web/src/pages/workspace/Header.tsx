@@ -15,7 +15,7 @@ import {
   StarOff,
   Trash2,
 } from "lucide-react";
-import { useAction, useFavorite } from "@/api/actions";
+import { type Action, type Ask, useAction, useFavorite } from "@/api/actions";
 import { meQuery } from "@/api/queries";
 import type { Workspace } from "@/api/types";
 import { useT } from "@/i18n";
@@ -45,11 +45,12 @@ interface Props {
   workspace: Workspace;
   may: Permissions | undefined;
   onUpdate: () => void;
+  onAsk: (ask: Ask) => void;
   onChangeVersion: () => void;
   onDelete: () => void;
 }
 
-export function Header({ workspace, may, onUpdate, onChangeVersion, onDelete }: Props) {
+export function Header({ workspace, may, onUpdate, onAsk, onChangeVersion, onDelete }: Props) {
   const t = useT();
   const { data: me } = useQuery(meQuery);
   const mine = me?.id === workspace.owner_id;
@@ -60,8 +61,9 @@ export function Header({ workspace, may, onUpdate, onChangeVersion, onDelete }: 
       params: { template: workspace.template_name },
       search: { duplicate: `${workspace.owner_name}/${workspace.name}` },
     });
-  const action = useAction(workspace);
-  const favorite = useFavorite(workspace);
+  const action = useAction(onAsk);
+  const act = (what: Action) => action.mutate({ workspace, action: what });
+  const favorite = useFavorite();
   const why = (can: Can) => (can === true ? undefined : t.why[can]);
   const running =
     workspace.latest_build.transition === "start" && workspace.latest_build.status === "running";
@@ -84,7 +86,7 @@ export function Header({ workspace, may, onUpdate, onChangeVersion, onDelete }: 
               look="quiet"
               label={t.actions.extendHint}
               busy={action.isPending}
-              onClick={() => action.mutate("extend")}
+              onClick={() => act("extend")}
             >
               {t.actions.extend}
             </Button>
@@ -94,7 +96,7 @@ export function Header({ workspace, may, onUpdate, onChangeVersion, onDelete }: 
       </div>
       <div className="workspace-actions">
         {busy ? (
-          <Button icon={CircleX} why={why(canCancel(workspace, may))} onClick={() => action.mutate("cancel")}>
+          <Button icon={CircleX} why={why(canCancel(workspace, may))} onClick={() => act("cancel")}>
             {t.actions.cancel}
           </Button>
         ) : running ? (
@@ -102,7 +104,7 @@ export function Header({ workspace, may, onUpdate, onChangeVersion, onDelete }: 
             icon={CircleStop}
             why={why(canStop(workspace, may))}
             busy={action.isPending}
-            onClick={() => action.mutate("stop")}
+            onClick={() => act("stop")}
           >
             {t.actions.stop}
           </Button>
@@ -113,7 +115,7 @@ export function Header({ workspace, may, onUpdate, onChangeVersion, onDelete }: 
             why={why(canStart(workspace, may))}
             busy={action.isPending}
             // A start that takes another version may need values that nobody has given yet.
-            onClick={() => (startsWithActive(workspace) ? onUpdate() : action.mutate("start"))}
+            onClick={() => (startsWithActive(workspace) ? onUpdate() : act("start"))}
           >
             {t.actions.start}
           </Button>
@@ -123,18 +125,14 @@ export function Header({ workspace, may, onUpdate, onChangeVersion, onDelete }: 
             icon={RotateCw}
             why={why(canRestart(workspace, may))}
             busy={action.isPending}
-            onClick={() => action.mutate("restart")}
+            onClick={() => act("restart")}
           >
             {t.actions.restart}
           </Button>
         )}
         <Menu trigger={<Button look="quiet" icon={Ellipsis} aria-label={t.common.more} />}>
           {!running && (
-            <MenuItem
-              icon={CircleStop}
-              why={why(canStop(workspace, may))}
-              onSelect={() => action.mutate("stop")}
-            >
+            <MenuItem icon={CircleStop} why={why(canStop(workspace, may))} onSelect={() => act("stop")}>
               {t.actions.stop}
             </MenuItem>
           )}
@@ -152,7 +150,7 @@ export function Header({ workspace, may, onUpdate, onChangeVersion, onDelete }: 
           {mine && (
             <MenuItem
               icon={workspace.favorite ? StarOff : Star}
-              onSelect={() => favorite.mutate(!workspace.favorite)}
+              onSelect={() => favorite.mutate({ workspace, favorite: !workspace.favorite })}
             >
               {workspace.favorite ? t.actions.unfavor : t.actions.favor}
             </MenuItem>

@@ -2,7 +2,8 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useRef, useState } from "react";
+import { stopFully } from "@/api/actions";
 import { builds } from "@/api/endpoints";
 import { ApiError } from "@/api/errors";
 import {
@@ -23,19 +24,21 @@ import { Select } from "@/ui/Field";
 import { ErrorNote, Note, Skeleton } from "@/ui/Notes";
 import { ParameterField } from "../create/ParameterField";
 
-/** What one wants built: the active version, one to be chosen, or this one. */
-export type Wanted = "active" | "choose" | { id: string };
+/** What one wants built: the active version, the same after a stop, one to be chosen, or this one. */
+export type Wanted = "active" | "restart" | "choose" | { id: string };
 
 interface FormProps {
   workspace: Workspace;
   version: string;
   asked: Asked[];
+  /** Stops the workspace first. */
+  restart: boolean;
   action: string;
   onClose: () => void;
   onBuilt: () => void;
 }
 
-function Form({ workspace, version, asked, action, onClose, onBuilt }: FormProps) {
+function Form({ workspace, version, asked, restart, action, onClose, onBuilt }: FormProps) {
   const t = useT();
   const words = t.workspacePage.update;
   const client = useQueryClient();
@@ -44,15 +47,20 @@ function Form({ workspace, version, asked, action, onClose, onBuilt }: FormProps
   const [values, setValues] = useState<Values>(() =>
     Object.fromEntries(open.map(({ parameter, value }) => [parameter.name, value])),
   );
+  const ready = useRef(!restart);
   const build = useMutation({
-    mutationFn: () =>
-      builds.create(workspace.id, {
+    mutationFn: async () => {
+      ready.current ||= await stopFully(client, workspace);
+      // A stop that failed is told where the workspace's state is.
+      if (!ready.current) return undefined;
+      return builds.create(workspace.id, {
         transition: "start",
         template_version_id: version,
         rich_parameter_values: Object.entries(values).map(([name, value]) => ({ name, value })),
-      }),
+      });
+    },
     onSuccess: (latest_build) => {
-      putWorkspace(client, { ...workspace, latest_build });
+      if (latest_build) putWorkspace(client, { ...workspace, latest_build });
       void client.invalidateQueries({ queryKey: ["builds", workspace.id] });
       onBuilt();
     },
@@ -141,7 +149,12 @@ export function UpdateDialog({ workspace, wanted, onClose, onBuilt }: Props) {
   const words = t.workspacePage.update;
   const choose = wanted === "choose";
   const [picked, setPicked] = useState(workspace.latest_build.template_version_id);
-  const id = choose ? picked : wanted === "active" ? workspace.template_active_version_id : wanted.id;
+  const restart = wanted === "restart";
+  const id = choose
+    ? picked
+    : wanted === "active" || restart
+      ? workspace.template_active_version_id
+      : wanted.id;
   const versions = useQuery({ ...templateVersionsQuery(workspace.template_id), enabled: choose });
   const version = useQuery(templateVersionQuery(id));
   const next = useQuery(templateParametersQuery(id));
@@ -162,6 +175,7 @@ export function UpdateDialog({ workspace, wanted, onClose, onBuilt }: Props) {
           workspace={workspace}
           version={id}
           asked={askedOf(next.data, kept.data)}
+          restart={restart}
           action={choose ? words.changeAction : words.action}
           onClose={onClose}
           onBuilt={onBuilt}

@@ -70,6 +70,7 @@ function Loaded({ workspace }: { workspace: Workspace }) {
         workspace={workspace}
         may={may}
         onUpdate={update}
+        onAsk={(ask) => setWanted(ask.wanted)}
         onChangeVersion={() => setWanted("choose")}
         onDelete={() => setDeleting(true)}
       />

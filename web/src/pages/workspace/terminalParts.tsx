@@ -22,6 +22,7 @@ import { useTheme } from "@/lib/theme";
 import { Button } from "@/ui/Button";
 import { Menu, MenuChoice, MenuLine } from "@/ui/Menu";
 import { Empty } from "@/ui/Notes";
+import { useAsking } from "../useAsking";
 
 export const Terminal = lazy(async () => ({ default: (await import("@/ui/terminal/Terminal")).Terminal }));
 
@@ -75,7 +76,8 @@ export function TerminalOptions() {
 /** Why there is no terminal, and what can be done. */
 export function NoTerminal({ workspace, may }: { workspace: Workspace; may: Permissions | undefined }) {
   const t = useT();
-  const start = useAction(workspace);
+  const { ask, dialog } = useAsking();
+  const start = useAction(ask);
   const can = canConnect(workspace, may);
   if (can === "notAllowed") return <Empty icon={TerminalSquare} title={t.why.notAllowed} />;
   if (can === true) {
@@ -98,13 +100,14 @@ export function NoTerminal({ workspace, may }: { workspace: Workspace; may: Perm
         <Button
           why={startable === true ? undefined : t.why[startable]}
           busy={start.isPending}
-          onClick={() => start.mutate("start")}
+          onClick={() => start.mutate({ workspace, action: "start" })}
         >
           {t.actions.start}
         </Button>
       }
     >
       <p>{t.workspace.stoppedText}</p>
+      {dialog}
     </Empty>
   );
 }

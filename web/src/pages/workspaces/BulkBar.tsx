@@ -2,9 +2,10 @@
 
 import { CirclePlay, CircleStop, type LucideIcon, RefreshCw, Trash2, X } from "lucide-react";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import type { Ask } from "@/api/actions";
 import type { Workspace } from "@/api/types";
 import { useT } from "@/i18n";
-import { BULK_ACTIONS, type BulkAction, canBulk } from "@/lib/bulk";
+import { BULK_ACTIONS, type BulkAction, canBulk, isNeedy } from "@/lib/bulk";
 import { Button } from "@/ui/Button";
 import type { Run } from "./useBulk";
 
@@ -17,7 +18,7 @@ const ICONS: Record<BulkAction, LucideIcon> = {
 /** Loaded when something is to be deleted. */
 const Confirm = lazy(async () => ({ default: (await import("@/ui/Dialog")).Confirm }));
 
-/** So many names are shown of what is to be deleted. */
+/** So many names are shown of what is to be deleted, or needs values. */
 const NAMED = 8;
 
 interface Props {
@@ -25,10 +26,15 @@ interface Props {
   shown: number;
   chosen: readonly Workspace[];
   run: Run | undefined;
+  /** All that are listed. */
+  rows: readonly Workspace[];
+  onAsk: (ask: Ask) => void;
   onAll: (all: boolean) => void;
   onAction: (action: BulkAction) => void;
   onForget: () => void;
 }
+
+const nameOf = (workspace: Workspace) => `${workspace.owner_name}/${workspace.name}`;
 
 /** What became of the last action, in one sentence that is read out. */
 function Summary({ run }: { run: Run }) {
@@ -46,7 +52,24 @@ function Summary({ run }: { run: Run }) {
   );
 }
 
-export function BulkBar({ count, shown, chosen, run, onAll, onAction, onForget }: Props) {
+/** Which workspaces were left out for want of values; each leads to where those are given. */
+function Needy({ rows, onAsk }: Pick<Props, "rows" | "onAsk">) {
+  const t = useT();
+  return (
+    <div className="bulk-needy">
+      <p>{t.workspaces.bulk.needy(rows.length)}</p>
+      {rows.slice(0, NAMED).map((workspace) => (
+        <Button key={workspace.id} onClick={() => onAsk({ workspace, wanted: "active" })}>
+          {nameOf(workspace)}
+        </Button>
+      ))}
+      {rows.length > NAMED && <p>{t.workspaces.bulk.others(rows.length - NAMED)}</p>}
+    </div>
+  );
+}
+
+export function BulkBar(props: Props) {
+  const { count, shown, chosen, run, rows, onAsk, onAll, onAction, onForget } = props;
   const t = useT();
   const all = useRef<HTMLInputElement>(null);
   const [deleting, setDeleting] = useState(false);
@@ -57,6 +80,7 @@ export function BulkBar({ count, shown, chosen, run, onAll, onAction, onForget }
 
   const able = (action: BulkAction) => chosen.filter((row) => canBulk(row, action) === true);
   const doomed = able("delete");
+  const needy = run && rows.filter((row) => isNeedy(run.outcomes[row.id]) && row.outdated);
   const press = (action: BulkAction) => (action === "delete" ? setDeleting(true) : onAction(action));
   return (
     <div className="bulk">
@@ -104,6 +128,7 @@ export function BulkBar({ count, shown, chosen, run, onAll, onAction, onForget }
           }}
         />
       )}
+      {needy && needy.length > 0 && <Needy rows={needy} onAsk={onAsk} />}
       {deleting && (
         <Suspense>
           <Confirm
@@ -118,7 +143,7 @@ export function BulkBar({ count, shown, chosen, run, onAll, onAction, onForget }
                 <ul className="bulk-names">
                   {doomed.slice(0, NAMED).map((row) => (
                     <li key={row.id} className="cut">
-                      {row.owner_name}/{row.name}
+                      {nameOf(row)}
                     </li>
                   ))}
                   {doomed.length > NAMED && <li>{t.workspaces.bulk.others(doomed.length - NAMED)}</li>}

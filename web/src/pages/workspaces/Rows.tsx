@@ -5,8 +5,11 @@ import type { Stages } from "@/api/live";
 import type { Workspace } from "@/api/types";
 import { useT } from "@/i18n";
 import { type BulkAction, range } from "@/lib/bulk";
+import { useNarrow } from "@/lib/media";
+import { useAsking } from "../useAsking";
 import { BulkBar } from "./BulkBar";
 import { useBulk } from "./useBulk";
+import { useRowActions } from "./useRowActions";
 import type { Measure } from "./Windowed";
 import { WorkspaceRow } from "./WorkspaceRow";
 
@@ -49,6 +52,9 @@ export function Rows({ rows, count, me, stages }: Props) {
   const t = useT();
   const { chosen, choose, all } = useChoice(rows);
   const { run, start, forget } = useBulk(me);
+  const { ask, dialog } = useAsking();
+  const { doing, onAct, onFavor } = useRowActions(ask);
+  const narrow = useNarrow();
   // What has left the list is not acted on.
   const selected = useMemo(() => rows.filter((row) => chosen.has(row.id)), [rows, chosen]);
   const draw = (workspace: Workspace, index: number, measure?: Measure) => (
@@ -60,8 +66,13 @@ export function Rows({ rows, count, me, stages }: Props) {
       total={rows.length}
       chosen={chosen.has(workspace.id)}
       stage={stages[workspace.id]}
+      doing={doing[workspace.id]}
       outcome={run?.outcomes[workspace.id]}
+      narrow={narrow}
       onChoose={choose}
+      onAct={onAct}
+      onFavor={onFavor}
+      onAsk={ask}
       measure={measure}
     />
   );
@@ -79,6 +90,8 @@ export function Rows({ rows, count, me, stages }: Props) {
         chosen={selected}
         run={run}
         onAll={all}
+        rows={rows}
+        onAsk={ask}
         onAction={act}
         onForget={forget}
       />
@@ -89,6 +102,7 @@ export function Rows({ rows, count, me, stages }: Props) {
       ) : (
         short
       )}
+      {dialog}
     </div>
   );
 }

@@ -14,19 +14,19 @@ import {
   Terminal,
 } from "lucide-react";
 import { memo, useRef } from "react";
-import { useAction, useFavorite } from "@/api/actions";
+import type { Ask } from "@/api/actions";
 import type { Workspace } from "@/api/types";
 import { useT } from "@/i18n";
-import type { Outcome } from "@/lib/bulk";
+import { isNeedy, type Outcome } from "@/lib/bulk";
 import { type Can, canConnect, canRestart, canStart, canStop, canUpdate, isBusy } from "@/lib/can";
 import { vscodeLink } from "@/lib/links";
-import { useNarrow } from "@/lib/media";
 import { agentsOf } from "@/lib/status";
 import { Button, ButtonLink } from "@/ui/Button";
 import { Menu, MenuItem, MenuLine } from "@/ui/Menu";
 import { ErrorNote } from "@/ui/Notes";
 import { Badge, WorkspaceState } from "@/ui/Status";
 import { Schedule } from "../Schedule";
+import type { Doing, OnAct, OnFavor } from "./useRowActions";
 import type { Measure } from "./Windowed";
 
 interface Props {
@@ -39,28 +39,69 @@ interface Props {
   chosen: boolean;
   /** Where its build is, as the log names it. */
   stage: string | undefined;
+  /** The action on it that is on its way, or that has failed. */
+  doing: Doing | undefined;
   /** How the last action on several went for it. */
   outcome: Outcome | undefined;
+  /** Whether it has several lines, as on a narrow screen. */
+  narrow: boolean;
   onChoose: (id: string, on: boolean, shift: boolean) => void;
+  onAct: OnAct;
+  onFavor: OnFavor;
+  onAsk: (ask: Ask) => void;
   /** Is told of the element, in a list that is drawn in parts. */
   measure: Measure | undefined;
 }
 
-function Row({ workspace, me, index, total, chosen, stage, outcome, onChoose, measure }: Props) {
+const reachableAgent = (workspace: Workspace) =>
+  canConnect(workspace) === true ? agentsOf(workspace)[0] : undefined;
+
+type MenuProps = Pick<Props, "workspace" | "me" | "onAct" | "onFavor">;
+
+/** What stands in the menu of a row. */
+function Entries({ workspace, me, onAct, onFavor }: MenuProps) {
   const t = useT();
-  const narrow = useNarrow();
-  const action = useAction(workspace);
-  const favorite = useFavorite(workspace);
+  const why = (can: Can) => (can === true ? undefined : t.why[can]);
+  const agent = reachableAgent(workspace);
+  return (
+    <>
+      <MenuItem icon={RotateCw} why={why(canRestart(workspace))} onSelect={() => onAct(workspace, "restart")}>
+        {t.actions.restart}
+      </MenuItem>
+      <MenuItem icon={RefreshCw} why={why(canUpdate(workspace))} onSelect={() => onAct(workspace, "update")}>
+        {t.actions.update}
+      </MenuItem>
+      <MenuLine />
+      {agent?.display_apps.includes("vscode") && (
+        <MenuItem icon={Code} onSelect={() => window.location.assign(vscodeLink(workspace, agent))}>
+          {t.actions.vscode}
+        </MenuItem>
+      )}
+      {me === workspace.owner_id && (
+        <MenuItem
+          icon={workspace.favorite ? StarOff : Star}
+          onSelect={() => onFavor(workspace, !workspace.favorite)}
+        >
+          {workspace.favorite ? t.actions.unfavor : t.actions.favor}
+        </MenuItem>
+      )}
+    </>
+  );
+}
+
+function Row(props: Props) {
+  const { workspace, me, index, total, chosen, stage, doing, outcome, narrow } = props;
+  const { onChoose, onAct, onFavor, onAsk, measure } = props;
+  const t = useT();
   const params = { owner: workspace.owner_name, workspace: workspace.name };
   const mine = me === workspace.owner_id;
   const why = (can: Can) => (can === true ? undefined : t.why[can]);
   const running = workspace.latest_build.transition === "start" && !isBusy(workspace);
-  const agent = agentsOf(workspace)[0];
-  const error = outcome?.kind === "failed" ? outcome.error : (action.error ?? favorite.error);
-  const reachable = canConnect(workspace) === true && agent;
+  const going = doing === "going";
+  const failed = outcome?.kind === "failed" ? outcome : going ? undefined : doing;
   // On a wide screen a row has one line, unless it has to say more; watching the size of each would slow scrolling down.
   const measured = useRef(false);
-  measured.current ||= narrow || outcome !== undefined || Boolean(error);
+  measured.current ||= narrow || outcome !== undefined || failed !== undefined;
   return (
     <li
       ref={measured.current ? measure : undefined}
@@ -100,7 +141,7 @@ function Row({ workspace, me, index, total, chosen, stage, outcome, onChoose, me
           {workspace.outdated && <Badge tone="outdated">{t.status.outdated}</Badge>}
         </div>
         <div className="row-actions">
-          {reachable && (
+          {reachableAgent(workspace) && (
             <ButtonLink
               to="/@{$owner}/$workspace"
               params={params}
@@ -122,8 +163,8 @@ function Row({ workspace, me, index, total, chosen, stage, outcome, onChoose, me
             <Button
               icon={CircleStop}
               why={why(canStop(workspace))}
-              busy={action.isPending}
-              onClick={() => action.mutate("stop")}
+              busy={going}
+              onClick={() => onAct(workspace, "stop")}
               aria-label={t.actions.of(t.actions.stop, workspace.name)}
             >
               {t.actions.stop}
@@ -132,8 +173,8 @@ function Row({ workspace, me, index, total, chosen, stage, outcome, onChoose, me
             <Button
               icon={CirclePlay}
               why={why(canStart(workspace))}
-              busy={action.isPending}
-              onClick={() => action.mutate("start")}
+              busy={going}
+              onClick={() => onAct(workspace, "start")}
               aria-label={t.actions.of(t.actions.start, workspace.name)}
             >
               {t.actions.start}
@@ -144,42 +185,20 @@ function Row({ workspace, me, index, total, chosen, stage, outcome, onChoose, me
               <Button look="quiet" icon={Ellipsis} aria-label={t.actions.of(t.common.more, workspace.name)} />
             }
           >
-            <MenuItem
-              icon={RotateCw}
-              why={why(canRestart(workspace))}
-              onSelect={() => action.mutate("restart")}
-            >
-              {t.actions.restart}
-            </MenuItem>
-            <MenuItem
-              icon={RefreshCw}
-              why={why(canUpdate(workspace))}
-              onSelect={() => action.mutate("update")}
-            >
-              {t.actions.update}
-            </MenuItem>
-            <MenuLine />
-            {reachable && agent.display_apps.includes("vscode") && (
-              <MenuItem icon={Code} onSelect={() => window.location.assign(vscodeLink(workspace, agent))}>
-                {t.actions.vscode}
-              </MenuItem>
-            )}
-            {mine && (
-              <MenuItem
-                icon={workspace.favorite ? StarOff : Star}
-                onSelect={() => favorite.mutate(!workspace.favorite)}
-              >
-                {workspace.favorite ? t.actions.unfavor : t.actions.favor}
-              </MenuItem>
-            )}
+            <Entries workspace={workspace} me={me} onAct={onAct} onFavor={onFavor} />
           </Menu>
         </div>
-        {outcome?.kind === "skipped" && (
-          <p className="row-error muted">{t.actions.of(t.workspaces.bulk.skipped, t.why[outcome.why])}</p>
+        {outcome?.kind === "skipped" && (workspace.outdated || !isNeedy(outcome)) && (
+          <p className="row-error muted">
+            {t.actions.of(t.workspaces.bulk.skipped, t.why[outcome.why])}
+            {isNeedy(outcome) && (
+              <Button onClick={() => onAsk({ workspace, wanted: "active" })}>{t.workspaces.bulk.give}</Button>
+            )}
+          </p>
         )}
-        {error !== undefined && error !== null && (
+        {failed && (
           <div className="row-error">
-            <ErrorNote error={error} />
+            <ErrorNote error={failed.error} />
           </div>
         )}
       </div>

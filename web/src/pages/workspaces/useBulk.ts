@@ -2,6 +2,7 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
+import { askBefore } from "@/api/actions";
 import { authCheck, builds, type Check } from "@/api/endpoints";
 import { putWorkspace } from "@/api/queries";
 import type { CreateWorkspaceBuildRequest, Workspace } from "@/api/types";
@@ -61,6 +62,10 @@ export function useBulk(me: string) {
           return;
         }
         try {
+          if (action !== "delete" && (await askBefore(client, workspace, action))) {
+            put(workspace.id, { kind: "skipped", why: "needsValues" });
+            return;
+          }
           const latest_build = await builds.create(workspace.id, wish(workspace, action));
           putWorkspace(client, { ...workspace, latest_build });
           put(workspace.id, { kind: "queued" });
