@@ -47,6 +47,8 @@ Object.assign(Element.prototype, {
   setPointerCapture: () => undefined,
   releasePointerCapture: () => undefined,
 });
+// The layer on top of the page: what is in it is simply there.
+Object.assign(HTMLElement.prototype, { showPopover: () => undefined, hidePopover: () => undefined });
 
 beforeAll(() =>
   server.listen({

@@ -1,6 +1,7 @@
 /**
- * The tooltip, of which there is one: whatever has a text in `data-tip` shows it on hover and on keyboard focus. Rows come
- * and go by the hundred, and one that has tooltips of its own costs more than all else in it.
+ * The tooltip, of which there is one: whatever has a text in `data-tip` shows it on hover and on keyboard focus, and when
+ * it is off also on a click. Rows come and go by the hundred, and one that has tooltips of its own costs more than all else
+ * in it.
  */
 
 import { useEffect, useRef } from "react";
@@ -83,6 +84,14 @@ function attach(tip: HTMLElement): () => void {
     target = now;
     show();
   }
+  /** Whoever tries what is off is told why, also without a mouse. */
+  function click(event: MouseEvent) {
+    const now = tipped(event.target);
+    if (now?.getAttribute("aria-disabled") !== "true") return hide();
+    if (now !== target) leave();
+    target = now;
+    show();
+  }
   function scroll(event: Event) {
     if (shown && target && (event.target as Node).contains(target)) hide();
   }
@@ -100,7 +109,7 @@ function attach(tip: HTMLElement): () => void {
   document.addEventListener("focusin", focus, { signal });
   document.addEventListener("focusout", leave, { signal });
   document.addEventListener("pointerdown", hide, { signal, capture: true });
-  document.addEventListener("click", hide, { signal, capture: true });
+  document.addEventListener("click", click, { signal, capture: true });
   window.addEventListener("scroll", scroll, { signal, capture: true, passive: true });
   window.addEventListener("keydown", press, { signal, capture: true });
   return () => {

@@ -151,7 +151,6 @@ describe("whoever may only look", () => {
     await screen.findByText(/grace/, { selector: ".note p" });
     await waitFor(() => expect(isOff(head().getByText("Stop"))).toBe("true"));
     await user.click(head().getByText("Stop"));
-    await user.hover(head().getByText("Stop"));
     expect((await screen.findAllByText("You may not do this with this workspace.")).length).toBeGreaterThan(
       0,
     );
