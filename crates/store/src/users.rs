@@ -240,6 +240,19 @@ impl Store {
             .ok_or(Error::NotFound)
     }
 
+    /// Users by their ids, also deleted ones: records speak of people who are gone. Those that the actor may not read are
+    /// left out.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    pub async fn users_of_record(&self, actor: &Actor, ids: &[UserId]) -> Result<Vec<UserRow>> {
+        let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
+        let sql = format!("select {COLUMNS} from users u where u.id = any($1)");
+        let mut users: Vec<UserRow> = self.rows(&sql, &[&ids]).await?;
+        users.retain(|user| actor.can(Action::Read, &user.object()));
+        Ok(users)
+    }
+
     /// A page of users, and how many match in all. Those that the actor may not read are left out.
     ///
     /// # Errors

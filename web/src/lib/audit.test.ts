@@ -44,7 +44,6 @@ test("an agent is named after its workspace, and its connections are nobody's", 
     search: { panel: "agents" },
   });
   expect(whoOf(connected, words)).toBe("Somebody");
-  expect(whoOf(entry({ action: "login", user: null }), words)).toBe("ada");
   expect(whoOf(entry({ action: "stop", user: null }), words)).toBe("The server");
   expect(whoOf(entry({ action: "stop", user: { username: "eve" } }), words)).toBe("eve");
   expect(targetOf(entry({}))).toBe("ada");

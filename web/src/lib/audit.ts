@@ -15,13 +15,10 @@ export function additionalOf(entry: AuditLog): [string, string][] {
     .map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]);
 }
 
-/** Who did it. Nobody is named where an agent tells of a connection, nor when the account is gone; of a sign-in it is known all the same. */
+/** Who did it. Nobody is named where an agent tells of a connection. */
 export function whoOf(entry: AuditLog, words: { server: string; somebody: string }): string {
   if (entry.user) return entry.user.username;
   switch (entry.action) {
-    case "login":
-    case "logout":
-      return entry.resource_target || words.somebody;
     case "connect":
     case "disconnect":
     case "open":

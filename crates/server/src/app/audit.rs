@@ -6,10 +6,11 @@ use crate::http::extract::Listing;
 use chrono::{DateTime, NaiveDate, Utc};
 use coder_model::search::{self, BadQuery};
 use coder_model::{OrganizationId, UserId};
-use coder_store::{AuditFilter, AuditRow, UserKey, UserRow};
+use coder_store::{AuditFilter, AuditRow, UserRow};
 use coder_wire as wire;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use uuid::Uuid;
 
 /// Fields whose values never reach the record.
@@ -229,24 +230,12 @@ impl App {
             .store
             .audit_list(&caller.actor, &filter(listing)?)
             .await?;
+        let ids: BTreeSet<UserId> = rows.iter().filter_map(|row| row.user_id).collect();
+        let ids: Vec<UserId> = ids.into_iter().collect();
+        let users = self.store.users_of_record(&caller.actor, &ids).await?;
         let mut audit_logs = Vec::with_capacity(rows.len());
-        let mut users = std::collections::HashMap::new();
         for row in rows {
-            if let Some(id) = row.user_id
-                && !users.contains_key(&id)
-            {
-                users.insert(
-                    id,
-                    self.store
-                        .user_get(&caller.actor, UserKey::Id(id))
-                        .await
-                        .ok(),
-                );
-            }
-            let user = row
-                .user_id
-                .and_then(|id| users.get(&id))
-                .and_then(Option::as_ref);
+            let user = users.iter().find(|user| Some(user.id) == row.user_id);
             audit_logs.push(wire::AuditLog {
                 id: row.id,
                 request_id: row.request_id,

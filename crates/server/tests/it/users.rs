@@ -398,6 +398,22 @@ async fn changes_are_on_record_for_those_who_may_read_it() {
         (&json!("bob"), &json!("bobby"))
     );
     assert_eq!(server.get(&bob, "/api/v2/audit").await.status, 403);
+
+    // Who has gone has still done it.
+    let gone = server
+        .call(&owner, "DELETE", "/api/v2/users/bobby", Value::Null)
+        .await;
+    assert_eq!(gone.status, 200, "{gone:?}");
+    let entries = server
+        .get(&owner, "/api/v2/audit?q=username:bobby")
+        .await
+        .json();
+    let login = &entries["audit_logs"][0];
+    assert_eq!(
+        (&login["action"], &login["user"]["username"]),
+        (&json!("login"), &json!("bobby")),
+        "{entries}"
+    );
 }
 
 #[tokio::test]
