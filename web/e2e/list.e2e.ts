@@ -126,9 +126,14 @@ describe.each(languages)("in %s", (language, t) => {
 
   test("several are stopped and started at once, and what cannot be is said at its row", async () => {
     const { page } = browser;
+    // By name, once the list has been read again.
+    const order = () =>
+      page
+        .locator("[data-workspace]")
+        .evaluateAll((rows) => rows.map((each) => each.getAttribute("data-workspace")));
+    await expect.poll(order).toEqual(["one", "three", "two"].map((of) => name(of as keyof typeof NAMES)));
     await choose("one").check();
     await choose("two").click({ modifiers: ["Shift"] });
-    // By name: one, three, two.
     await page.getByText(t.workspaces.bulk.chosen(3)).waitFor();
     await browser.examine("list-chosen");
     await choose("three").uncheck();
@@ -195,7 +200,7 @@ describe.each(languages)("in %s", (language, t) => {
       const values = await (await api(`workspacebuilds/${latest_build.id}/parameters`)).json();
       return { id, number: latest_build.build_number, status: latest_build.status, values };
     };
-    const dialog = page.getByRole("dialog").filter({ hasText: t.workspacePage.update.lead });
+    const dialog = page.getByRole("dialog").filter({ hasText: t.workspacePage.update.asks });
     const give = async (of: keyof typeof NAMES, value: string) => {
       await dialog.getByText(t.workspacePage.update.asked.new).waitFor();
       await dialog.getByRole("textbox", { name: PARAMETER }).fill(value);
