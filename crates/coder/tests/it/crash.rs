@@ -123,19 +123,26 @@ fn a_server_killed_at_the_last_step_of_an_apply_leaves_a_workspace_that_can_be_s
     killed_at(5);
 }
 
+/// Creates a workspace, kills the server when `moment` returns, and goes on from there.
+fn killed_after(deployment: &Deployment, name: &str, start: bool, moment: impl FnOnce()) {
+    deployment
+        .coder(&["create", name, "-t", "slow", "-y", "--no-wait"])
+        .ok();
+    moment();
+    deployment.kill();
+    ended_after_restart(deployment, name);
+    goes_on(deployment, name, start);
+}
+
 /// Besides the six known moments above, fourteen by the clock. First from before the job is taken until after the build:
 #[test]
 fn a_server_killed_at_any_time_of_a_build_leaves_a_workspace_that_can_be_started_and_deleted() {
     let deployment = slow_deployment("moments");
     for moment in 0..8_u32 {
         let name = format!("moment{moment}");
-        deployment
-            .coder(&["create", &name, "-t", "slow", "-y", "--no-wait"])
-            .ok();
-        std::thread::sleep(Duration::from_millis(150) * moment);
-        deployment.kill();
-        ended_after_restart(&deployment, &name);
-        goes_on(&deployment, &name, moment % 2 == 1);
+        killed_after(&deployment, &name, moment % 2 == 1, || {
+            std::thread::sleep(Duration::from_millis(150) * moment);
+        });
     }
 }
 
@@ -145,14 +152,10 @@ fn a_server_killed_at_the_end_of_a_build_leaves_a_workspace_that_can_be_started_
     let deployment = slow_deployment("ends");
     for moment in 0..6_u32 {
         let name = format!("end{moment}");
-        deployment
-            .coder(&["create", &name, "-t", "slow", "-y", "--no-wait"])
-            .ok();
-        deployment.reached(&name, 5);
-        std::thread::sleep(Duration::from_millis(30) * moment);
-        deployment.kill();
-        ended_after_restart(&deployment, &name);
-        goes_on(&deployment, &name, moment % 2 == 1);
+        killed_after(&deployment, &name, moment % 2 == 1, || {
+            deployment.reached(&name, 5);
+            std::thread::sleep(Duration::from_millis(30) * moment);
+        });
     }
 }
 

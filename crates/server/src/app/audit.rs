@@ -10,7 +10,6 @@ use coder_store::{AuditFilter, AuditRow, UserRow};
 use coder_wire as wire;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
 use uuid::Uuid;
 
 /// Fields whose values never reach the record.
@@ -230,8 +229,7 @@ impl App {
             .store
             .audit_list(&caller.actor, &filter(listing)?)
             .await?;
-        let ids: BTreeSet<UserId> = rows.iter().filter_map(|row| row.user_id).collect();
-        let ids: Vec<UserId> = ids.into_iter().collect();
+        let ids: Vec<UserId> = rows.iter().filter_map(|row| row.user_id).collect();
         let users = self.store.users_of_record(&caller.actor, &ids).await?;
         let mut audit_logs = Vec::with_capacity(rows.len());
         for row in rows {

@@ -2,7 +2,7 @@
 //!
 //! The agent is the protocol itself here: one connection, calls over it, and ports that answer.
 
-use crate::support::{Made, Socket, Worker, agent, id, next_json, open};
+use crate::support::{Made, Socket, Worker, agent, id, next_json, open, read_until};
 use bytes::Bytes;
 use coder_proto::agent as proto;
 use coder_proto::bytestream::ByteStream;
@@ -15,7 +15,7 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::json;
 use std::future::ready;
 use std::io;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
@@ -389,19 +389,8 @@ async fn an_agent_may_wait_for_another_owner_of_its_workspace() {
     let path = "/api/v2/workspaceagents/me/reinit";
     assert_eq!(server.get(&made.token, path).await.status, 401);
     // As stock agents send it: in a cookie.
-    let address = server.url.strip_prefix("http://").unwrap();
-    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
-    let request = format!(
-        "GET {path} HTTP/1.1\r\nhost: {address}\r\ncookie: coder_session_token={token}\r\n\r\n"
-    );
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut text = String::new();
-    while !text.contains("\r\n\r\n") {
-        let mut buffer = [0; 4096];
-        let n = stream.read(&mut buffer).await.unwrap();
-        assert_ne!(n, 0, "the stream ended: {text}");
-        text += &String::from_utf8_lossy(&buffer[..n]);
-    }
+    let cookie = format!("cookie: coder_session_token={token}");
+    let text = read_until(&server, path, &cookie, "\r\n\r\n").await;
     assert!(text.starts_with("HTTP/1.1 200"), "{text}");
     assert!(text.contains("text/event-stream"), "{text}");
 }

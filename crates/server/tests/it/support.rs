@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -81,6 +82,22 @@ pub async fn open(
         })),
         Err(error) => panic!("{path}: {error}"),
     }
+}
+
+/// What the server sends to a GET with a further header line, until `text` is in it; the answer need not end.
+pub async fn read_until(server: &TestServer, path: &str, header: &str, text: &str) -> String {
+    let address = server.url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n{header}\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut read = String::new();
+    while !read.contains(text) {
+        let mut buffer = [0; 4096];
+        let n = stream.read(&mut buffer).await.unwrap();
+        assert_ne!(n, 0, "the stream ended: {read}");
+        read += &String::from_utf8_lossy(&buffer[..n]);
+    }
+    read
 }
 
 /// The next text on a WebSocket, as JSON. Pings of one-way streams are passed over.

@@ -1,10 +1,11 @@
 //! Workspaces and their settings: checks 79, 80, 89, 91 to 97, 99, 101 and 102.
 
-use crate::support::{Made, WORKSPACES, Worker, agent, id, next_json, open, parameter, values};
+use crate::support::{
+    Made, WORKSPACES, Worker, agent, id, next_json, open, parameter, read_until, values,
+};
 use coder_store::{BuildResult, ImportResult};
 use coder_testkit::{ServerOptions, TestServer};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 #[tokio::test]
 async fn check_079_080_and_089_workspaces_and_builds_are_found() {
@@ -394,20 +395,8 @@ async fn check_097_a_workspace_is_watched_in_two_ways() {
     worker.build(&BuildResult::default()).await;
     while next_json(&mut socket).await["data"]["latest_build"]["status"] != "stopped" {}
 
-    let address = server.url.strip_prefix("http://").unwrap();
-    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
-    let request = format!(
-        "GET {path}/watch HTTP/1.1\r\nhost: {address}\r\ncoder-session-token: {}\r\n\r\n",
-        made.token
-    );
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut text = String::new();
-    while !text.contains("\"stopped\"") {
-        let mut buffer = [0; 4096];
-        let n = stream.read(&mut buffer).await.unwrap();
-        assert_ne!(n, 0, "the stream ended: {text}");
-        text += &String::from_utf8_lossy(&buffer[..n]);
-    }
+    let session = format!("coder-session-token: {}", made.token);
+    let text = read_until(&server, &format!("{path}/watch"), &session, "\"stopped\"").await;
     assert!(text.contains("text/event-stream"));
     assert!(text.contains("event: data\ndata: {"), "{text}");
 }
