@@ -61,6 +61,19 @@ pub enum BuildError {
 }
 
 impl BuildError {
+    /// Whether the registry answered the push with a status that another try may not meet: it is busy or broken, or, with
+    /// 400, misses for the moment what another push is writing.
+    pub(crate) fn may_pass(&self) -> bool {
+        let Self::Push(message) = self else {
+            return false;
+        };
+        let status = message
+            .split_once("unexpected status from ")
+            .and_then(|(_, rest)| rest.rsplit_once(": "))
+            .and_then(|(_, status)| status.get(..3)?.parse::<u16>().ok());
+        status.is_some_and(|status| matches!(status, 400 | 429 | 500..))
+    }
+
     pub(super) fn from_status(status: &Status, client: &Client) -> Self {
         if is_connection(status) {
             return Self::Connect {
@@ -221,6 +234,19 @@ mod tests {
         ));
         let push = "failed to push h:5000/x: dial tcp: connection refused";
         assert!(matches!(of(push, None), BuildError::Push(_)));
+        let answered = |status: &str| {
+            let request = "unexpected status from PUT request to http://h:5000/v2/x/manifests/1";
+            of(
+                &format!(
+                    "failed to push h:5000/x: failed commit on ref \"m\": {request}: {status}"
+                ),
+                None,
+            )
+        };
+        assert!(answered("400 Bad Request").may_pass());
+        assert!(answered("503 Service Unavailable").may_pass());
+        assert!(!answered("404 Not Found").may_pass());
+        assert!(!of(push, None).may_pass());
         let base = "h/x:1: failed to resolve source metadata for h/x:1: h/x:1: not found";
         let BuildError::BaseImage { image, message } = of(base, None) else {
             panic!("no base image");

@@ -94,7 +94,7 @@ pub async fn build(
         progress: &progress,
     };
     let Some(past) = &request.past.clone().filter(|_| job.may_be_known()) else {
-        return job.export(client, plan).await;
+        return job.push(client, plan).await;
     };
     let draft = Build {
         export: Export::Draft,
@@ -108,7 +108,7 @@ pub async fn build(
         progress: &progress.again(),
         ..job
     };
-    let built = again.export(client, plan).await?;
+    let built = again.push(client, plan).await?;
     past.remember(&draft.digest, &built.digest);
     Ok(built)
 }
@@ -155,6 +155,21 @@ impl Job<'_> {
     }
 
     /// Builds and exports.
+    /// Exports what is to stay. What a registry answers that may pass is tried once more: nothing is built again for that.
+    async fn push(&self, client: &Client, plan: Build) -> Result<Built, BuildError> {
+        let built = self.export(client, plan.clone()).await;
+        match &built {
+            Err(error) if error.may_pass() => {
+                let again = Job {
+                    progress: &self.progress.again(),
+                    ..*self
+                };
+                again.export(client, plan).await
+            }
+            _ => built,
+        }
+    }
+
     async fn export(&self, client: &Client, plan: Build) -> Result<Built, BuildError> {
         let built = Mutex::new(Vec::new());
         let exported = plan.run(client, self.progress, feature_of_step, |gateway| async {

@@ -3,11 +3,14 @@
 
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use coder_builder::buildkit::{BuildError, Event};
+use coder_builder::oci::Digest;
 use serde_json::json;
 
 use crate::support::base::Base;
+use crate::support::fake::{Asked, Fake, answer};
 use crate::support::registry::{Auth, PASSWORD, Registry, USER};
 use crate::support::scene::{Scene, login};
 
@@ -229,6 +232,47 @@ async fn check_71_build_options_are_honoured_or_refused_by_name() {
         ]))
         .await;
     assert!(matches!(error, Err(BuildError::Refused(_))), "{error:?}");
+}
+
+/// A registry that takes all but manifests, of which it refuses the first `refused`.
+async fn fussy(refused: usize) -> Fake {
+    let seen = AtomicUsize::new(0);
+    Fake::start(move |asked| {
+        let is_manifest = asked.path.contains("/manifests/");
+        match asked.method.as_str() {
+            "POST" => answer(202, &[("Location", "/v2/app/blobs/uploads/1")], ""),
+            "PUT" if is_manifest && seen.fetch_add(1, Ordering::Relaxed) < refused => {
+                answer(400, &[], "")
+            }
+            "PUT" => {
+                let digest = Digest::of(&asked.body);
+                answer(201, &[("Docker-Content-Digest", digest.as_str())], "")
+            }
+            _ => answer(404, &[], ""),
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_push_that_a_registry_refuses_once_is_tried_once_more() {
+    let scene = Scene::new();
+    let base = Base::new("base", json!({})).to(&scene.registry.host).await;
+    let config = json!({"image": base}).to_string();
+    for refused in [1, 2] {
+        let registry = fussy(refused).await;
+        let name = format!("{}/app:1", registry.host);
+        let (built, _) = scene
+            .build_with(&config, |request| request.names = vec![name])
+            .await;
+        match refused {
+            1 => assert!(built.is_ok(), "{built:?}"),
+            _ => assert!(matches!(built, Err(BuildError::Push(_))), "{built:?}"),
+        }
+        let manifests = |each: &Asked| each.method == "PUT" && each.path.contains("/manifests/");
+        let asked = registry.asked();
+        assert_eq!(asked.iter().filter(|each| manifests(each)).count(), 2);
+    }
 }
 
 #[tokio::test]

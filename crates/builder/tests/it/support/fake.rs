@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use http_body_util::Full;
+use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -13,12 +13,13 @@ use tokio_rustls::TlsAcceptor;
 
 type Answers = dyn Fn(&Asked) -> Response<Full<Bytes>> + Send + Sync;
 
-/// What was asked: method, path with query, and the header `Authorization`.
+/// What was asked: method, path with query, the header `Authorization`, and what came with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     pub method: String,
     pub path: String,
     pub authorization: Option<String>,
+    pub body: Bytes,
 }
 
 pub struct Fake {
@@ -79,15 +80,20 @@ impl Fake {
             while let Ok((stream, _)) = listener.accept().await {
                 let (answers, log, tls) = (answers.clone(), log.clone(), tls.clone());
                 let service = service_fn(move |request: Request<Incoming>| {
-                    let header = request.headers().get("authorization");
-                    let asked = Asked {
-                        method: request.method().to_string(),
-                        path: request.uri().to_string(),
-                        authorization: header.map(|value| value.to_str().unwrap().to_owned()),
-                    };
-                    let answer = answers(&asked);
-                    log.lock().unwrap().push(asked);
-                    async move { Ok::<_, std::convert::Infallible>(answer) }
+                    let (answers, log) = (answers.clone(), log.clone());
+                    async move {
+                        let (head, body) = request.into_parts();
+                        let header = head.headers.get("authorization");
+                        let asked = Asked {
+                            method: head.method.to_string(),
+                            path: head.uri.to_string(),
+                            authorization: header.map(|value| value.to_str().unwrap().to_owned()),
+                            body: body.collect().await?.to_bytes(),
+                        };
+                        let answer = answers(&asked);
+                        log.lock().unwrap().push(asked);
+                        Ok::<_, hyper::Error>(answer)
+                    }
                 });
                 tokio::spawn(async move {
                     let http = hyper::server::conn::http1::Builder::new();
