@@ -36,9 +36,10 @@ impl BuildKit {
     pub fn start(grpc: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name);
+        // On a disk that is rather full it would throw steps away at once, and tests count on what has just been built.
         let config = format!(
             "root = {:?}\n[grpc]\naddress = [\"tcp://127.0.0.1:0\", \"unix://{}\"]\n{grpc}\n\
-             [worker.oci]\nenabled = true\n[worker.containerd]\nenabled = false\n",
+             [worker.oci]\nenabled = true\ngc = false\n[worker.containerd]\nenabled = false\n",
             path("root"),
             path("buildkitd.sock").display(),
         );
