@@ -41,8 +41,11 @@ export default defineConfig({
         // the addresses of all pages, and the list of workspaces: the first load is seven files.
         codeSplitting: {
           groups: [
-            { name: "routes", test: /src\/(routes|lib\/(address|nonce))/, priority: 2 },
+            { name: "routes", test: /src\/(routes|lib\/(address|nonce)|i18n\/(area|plural))/, priority: 3 },
             { name: "list", test: /src\/pages\/workspaces\//, priority: 2 },
+            // The texts of an area are for its pages alone.
+            { name: "admin", test: /src\/i18n\/(en|fr)\/admin/, priority: 2 },
+            { name: "editor", test: /src\/i18n\/(en|fr)\/editor/, priority: 2 },
             { name: "shared", minShareCount: 12 },
           ],
         },

@@ -1,8 +1,7 @@
 /** What is about oneself, and what helps everywhere: the account's pages, a session elsewhere, the inbox, the palette. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { en } from "../src/i18n/en";
-import { fr } from "../src/i18n/fr";
+import { en, fr } from "../src/testing/texts";
 import { Browser, type Language, nameIn } from "./browser";
 import { Server } from "./server";
 

@@ -1,8 +1,7 @@
 /** What one does in the admin area, and that the server then says the same. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { en } from "../src/i18n/en";
-import { fr } from "../src/i18n/fr";
+import { en, fr } from "../src/testing/texts";
 import { Browser, type Language, nameIn } from "./browser";
 import { emailOf, PASSWORD, Person, signIn } from "./people";
 import { Server } from "./server";
@@ -72,7 +71,7 @@ describe.each(languages)("in %s", (language, t) => {
   const menuOf = async (of: string) => button(words.users.actionsOf(of)).click();
 
   test("a user is made, and can sign in with the password that is shown once", async () => {
-    await open("/admin/users", words.pages.users);
+    await open("/admin/users", t.nav.adminPages.users);
     await row("owner").waitFor();
     await browser.examine("users");
     await button(words.users.create).click();
@@ -109,7 +108,7 @@ describe.each(languages)("in %s", (language, t) => {
   });
 
   test("the search is completed by keyboard, and stands in the address", async () => {
-    await open("/admin/users", words.pages.users);
+    await open("/admin/users", t.nav.adminPages.users);
     await search().click();
     await page().getByRole("listbox").waitFor();
     await examineOnce("users-search");
@@ -134,17 +133,17 @@ describe.each(languages)("in %s", (language, t) => {
     await menuOf(name);
     await item(words.users.changeRoles).click();
     await page()
-      .getByRole("checkbox", { name: words.roles.auditor as string, exact: true })
+      .getByRole("checkbox", { name: t.roles.auditor as string, exact: true })
       .check();
     await examineOnce("user-roles");
     await button(t.common.save).click();
     await row(name)
-      .getByText(words.roles.auditor as string, { exact: true })
+      .getByText(t.roles.auditor as string, { exact: true })
       .waitFor();
     const { body } = await owner.ask<{ roles: string[] }>("GET", `/users/${name}/roles`);
     expect(body.roles).toEqual(["auditor"]);
 
-    await open(`/admin/audit?filter=action%3Awrite+resource_target%3A${name}`, words.pages.audit);
+    await open(`/admin/audit?filter=action%3Awrite+resource_target%3A${name}`, t.nav.adminPages.audit);
     const entry = page().locator(`.entry[data-target="${name}"]`).first();
     await entry.getByRole("button").first().click();
     const changed = entry.getByRole("row", { name: "roles" });
@@ -184,7 +183,7 @@ describe.each(languages)("in %s", (language, t) => {
   });
 
   test("what one may not do to oneself says why", async () => {
-    await open("/admin/users", words.pages.users);
+    await open("/admin/users", t.nav.adminPages.users);
     await menuOf("owner");
     for (const [action, why] of [
       [words.users.changeRoles, words.why.ownRoles],
@@ -204,18 +203,18 @@ describe.each(languages)("in %s", (language, t) => {
       (await owner.ask<Member[]>("GET", "/organizations/default/members")).body.filter(
         (member) => member.username === name,
       );
-    await open("/admin/members", words.pages.members);
+    await open("/admin/members", t.nav.adminPages.members);
     await row(name).waitFor();
     await browser.examine("members");
     await menuOf(name);
     await item(words.users.changeRoles).click();
     const role = "organization-auditor";
     await page()
-      .getByRole("checkbox", { name: words.roles[role] as string, exact: true })
+      .getByRole("checkbox", { name: t.roles[role] as string, exact: true })
       .check();
     await button(t.common.save).click();
     await row(name)
-      .getByText(words.roles[role] as string, { exact: true })
+      .getByText(t.roles[role] as string, { exact: true })
       .waitFor();
     expect((await members())[0]?.roles.map((each) => each.name)).toEqual([role]);
 
@@ -242,7 +241,7 @@ describe.each(languages)("in %s", (language, t) => {
   });
 
   test("a user is deleted only when their name is typed", async () => {
-    await open(`/admin/users?filter=search%3A${name}`, words.pages.users);
+    await open(`/admin/users?filter=search%3A${name}`, t.nav.adminPages.users);
     await menuOf(name);
     await item(words.users.remove).click();
     const confirm = dialog().getByRole("button", { name: words.users.remove });
@@ -258,7 +257,7 @@ describe.each(languages)("in %s", (language, t) => {
   });
 
   test("provisioners are there, with what they did last", async () => {
-    await open("/admin/provisioners", words.pages.provisioners);
+    await open("/admin/provisioners", t.nav.adminPages.provisioners);
     const { body } = await owner.ask<{ name: string }[]>("GET", "/organizations/default/provisionerdaemons");
     for (const daemon of body) await page().getByText(daemon.name, { exact: true }).waitFor();
     await browser.examine("provisioners");
@@ -275,7 +274,7 @@ describe.each(languages)("in %s", (language, t) => {
       "/organizations/default/templateversions",
       { file_id: jobs[0]?.file_id, provisioner: "terraform", storage_method: "file", tags },
     );
-    await open("/admin/jobs?status=active", words.pages.jobs);
+    await open("/admin/jobs?status=active", t.nav.adminPages.jobs);
     const job = page().getByRole("row", { name: tags.zone });
     await job.getByText(words.jobs.noWorker).waitFor();
     await browser.examine("jobs");
@@ -300,12 +299,12 @@ describe.each(languages)("in %s", (language, t) => {
       template_id: templates[0]?.id,
       name: workspace,
     });
-    await open("/admin/jobs", words.pages.jobs);
+    await open("/admin/jobs", t.nav.adminPages.jobs);
     await page()
       .getByRole("link", { name: words.jobs.workspace(workspace) })
       .click();
     await page().waitForURL(`**/@owner/${workspace}?panel=log&build=1`);
-    await open("/admin/audit", words.pages.audit);
+    await open("/admin/audit", t.nav.adminPages.audit);
     // One of them is opened that says what has changed.
     for (const toggle of await page().locator(".entry-toggle").all()) {
       await toggle.click();
@@ -335,7 +334,7 @@ describe.each(languages)("in %s", (language, t) => {
   });
 
   test("the audit log is narrowed by person and day", async () => {
-    await open("/admin/audit", words.pages.audit);
+    await open("/admin/audit", t.nav.adminPages.audit);
     const who = page().getByRole("combobox", { name: words.audit.user });
     await who.fill("own");
     await page().getByRole("option", { name: "owner" }).click();
@@ -348,7 +347,7 @@ describe.each(languages)("in %s", (language, t) => {
   });
 
   test("settings say where they come from, and secrets are not among them", async () => {
-    await open("/admin/deployment", words.pages.deployment);
+    await open("/admin/deployment", t.nav.adminPages.deployment);
     await page().locator('[data-option="access-url"]').waitFor();
     await browser.examine("deployment");
     const { body } = await owner.ask<{ options: { flag: string; value: unknown }[] }>(
@@ -370,7 +369,7 @@ describe.each(languages)("in %s", (language, t) => {
 
   test("a dismissed part of the health report is shown again", async () => {
     await owner.ask("PUT", "/debug/health/settings", { dismissed_healthchecks: ["Database"] });
-    await open("/admin/health", words.pages.health);
+    await open("/admin/health", t.nav.adminPages.health);
     const database = page().locator('[data-section="database"]');
     await database.getByText(words.health.dismissed).waitFor();
     await browser.examine("health");

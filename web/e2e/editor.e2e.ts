@@ -6,10 +6,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { en } from "../src/i18n/en";
-import { fr } from "../src/i18n/fr";
 import { bytes } from "../src/lib/bytes";
 import { readTar } from "../src/lib/tar";
+import { en, fr } from "../src/testing/texts";
 import { Browser, type Language, nameIn } from "./browser";
 import { Server } from "./server";
 

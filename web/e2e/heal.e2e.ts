@@ -2,7 +2,7 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { en as t } from "../src/i18n/en";
+import { en as t } from "../src/testing/texts";
 import { Browser } from "./browser";
 import { Server } from "./server";
 

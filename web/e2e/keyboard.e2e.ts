@@ -1,7 +1,7 @@
 /** The way of a first user with the keyboard alone: no step here touches the mouse. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { en as t } from "../src/i18n/en";
+import { en as t } from "../src/testing/texts";
 import { Browser } from "./browser";
 import { Keyboard } from "./keyboard";
 import { Server } from "./server";
@@ -33,7 +33,7 @@ test("set up, and make a template from a starter", async () => {
   await keyboard.write(page.getByLabel(t.setup.password, { exact: true }), "plain horses eat 7 apples");
   await keyboard.press("Enter");
   await page.waitForURL("**/workspaces");
-  await keyboard.choose(page.getByRole("main").getByRole("link", { name: t.editor.fresh.title }));
+  await keyboard.choose(page.getByRole("main").getByRole("link", { name: t.templates.create }));
   await keyboard.choose(link(t.editor.fresh.useStarter("Local")));
   await keyboard.choose(button(t.editor.fresh.submit));
   await page.getByText(t.editor.fresh.ready("Local")).waitFor({ timeout: 60_000 });

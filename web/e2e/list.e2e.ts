@@ -3,8 +3,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { en } from "../src/i18n/en";
-import { fr } from "../src/i18n/fr";
+import { en, fr } from "../src/testing/texts";
 import { Browser, type Language, nameIn } from "./browser";
 import { Server } from "./server";
 

@@ -1,8 +1,7 @@
 /** The way of a first user, without a terminal but the one in the page: set up, sign in, create, watch, type, stop. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { en } from "../src/i18n/en";
-import { fr } from "../src/i18n/fr";
+import { en, fr } from "../src/testing/texts";
 import { Browser, type Language } from "./browser";
 import { Server } from "./server";
 
@@ -70,7 +69,7 @@ describe.each(languages)("in %s", (language, t) => {
   test("a template is made from the starter gallery", async () => {
     const { page } = browser;
     await page.goto(`${server.url}/workspaces`);
-    await page.getByRole("main").getByRole("link", { name: t.editor.fresh.title }).click();
+    await page.getByRole("main").getByRole("link", { name: t.templates.create }).click();
     await page.getByRole("link", { name: t.editor.fresh.useStarter("Local") }).click();
     await button(t.editor.fresh.submit).click();
     await page.getByText(t.editor.fresh.ready("Local")).waitFor({ timeout: 60_000 });

@@ -5,9 +5,9 @@
 
 import type { Response } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { en as t } from "../src/i18n/en";
 import { ADMIN_PAGES } from "../src/lib/adminPages";
 import { SITE_CHECKS } from "../src/lib/siteChecks";
+import { en as t } from "../src/testing/texts";
 import { Browser } from "./browser";
 import { Person } from "./people";
 import { Server } from "./server";
@@ -56,7 +56,7 @@ async function visit(path: string): Promise<{ path: string; status: number }[]> 
   return requests;
 }
 
-const refused = () => browser.page.getByRole("heading", { name: t.admin.notAllowed.title }).count();
+const refused = () => browser.page.getByRole("heading", { name: t.notAllowed.title }).count();
 
 beforeAll(async () => {
   server = await Server.start();
@@ -106,14 +106,14 @@ describe.each(ROLES)("%s", (role) => {
     expect((await refused()) === 0, `${to} shows its content`).toBe(given);
     const offered = browser.page
       .getByRole("navigation", { name: t.admin.title })
-      .getByRole("link", { name: t.admin.pages[page.word], exact: true });
+      .getByRole("link", { name: t.nav.adminPages[page.word], exact: true });
     expect((await offered.count()) === 1, `the navigation offers ${to}`).toBe(given);
     expect(
       sent.filter(({ status }) => status >= 400),
       "nothing is asked that is refused",
     ).toEqual([]);
     if (!given) {
-      await browser.page.getByText(t.admin.notAllowed.next).waitFor();
+      await browser.page.getByText(t.notAllowed.next).waitFor();
       expect(await browser.page.getByRole("table").count(), "no list stands in its place").toBe(0);
       if (role === "member" && to === ADMIN_PAGES[0]?.to) await browser.examine("not-allowed");
     }

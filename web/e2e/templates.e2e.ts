@@ -5,8 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { en } from "../src/i18n/en";
-import { fr } from "../src/i18n/fr";
+import { en, fr } from "../src/testing/texts";
 import { Browser, type Language } from "./browser";
 import { Server } from "./server";
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { en } from "./en";
-import { fr } from "./fr";
+import { en, fr } from "@/testing/texts";
 
 /** All texts with their paths; functions are called with something that can be seen. */
 function texts(catalogue: object, path = ""): [string, string][] {

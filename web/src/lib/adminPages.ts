@@ -23,7 +23,7 @@ export interface AdminPage {
     | "/admin/deployment"
     | "/admin/health";
   icon: LucideIcon;
-  word: keyof Catalogue["admin"]["pages"];
+  word: keyof Catalogue["nav"]["adminPages"];
   needs: keyof SitePermissions;
 }
 

@@ -6,7 +6,7 @@ import { SITE_CHECKS, type SitePermissions } from "./siteChecks";
 
 /** The role's name in the reader's language; of a role that we do not know, the server's. */
 export const roleName = (t: Catalogue, role: Pick<SlimRole, "name" | "display_name">): string =>
-  t.admin.roles[role.name] ?? (role.display_name || role.name);
+  t.roles[role.name] ?? (role.display_name || role.name);
 
 /** The roles that would answer a question about the whole deployment with yes. */
 export function rolesFor(needs: keyof SitePermissions, roles: readonly AssignableRole[]): AssignableRole[] {

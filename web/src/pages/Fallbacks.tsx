@@ -34,7 +34,7 @@ export function NotAllowed({ needs }: { needs?: keyof SitePermissions }) {
   const { t, language } = useI18n();
   const { data: me } = useQuery(meQuery);
   const { data: roles } = useQuery(siteRolesQuery);
-  useTitle(t.admin.notAllowed.title);
+  useTitle(t.notAllowed.title);
   const list = (names: string[], type: "conjunction" | "disjunction") =>
     new Intl.ListFormat(language, { type }).format(names);
   const mine = me?.roles.length ? me.roles : [{ name: "member", display_name: "" }];
@@ -44,12 +44,12 @@ export function NotAllowed({ needs }: { needs?: keyof SitePermissions }) {
       <Empty
         page
         icon={Lock}
-        title={t.admin.notAllowed.title}
+        title={t.notAllowed.title}
         action={<ButtonLink to="/workspaces" look="primary" text={t.errors.toWorkspaces} />}
       >
         {me && (
           <p>
-            {t.admin.notAllowed.who(
+            {t.notAllowed.who(
               me.username,
               list(
                 mine.map((role) => roleName(t, role)),
@@ -60,7 +60,7 @@ export function NotAllowed({ needs }: { needs?: keyof SitePermissions }) {
         )}
         {enough.length > 0 && (
           <p>
-            {t.admin.notAllowed.need(
+            {t.notAllowed.need(
               list(
                 enough.map((role) => roleName(t, role)),
                 "disjunction",
@@ -68,7 +68,7 @@ export function NotAllowed({ needs }: { needs?: keyof SitePermissions }) {
             )}
           </p>
         )}
-        <p>{t.admin.notAllowed.next}</p>
+        <p>{t.notAllowed.next}</p>
       </Empty>
     </main>
   );

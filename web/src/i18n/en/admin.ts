@@ -8,21 +8,6 @@ const count = (value: number, one: string, other: string) =>
 
 export const admin = {
   title: "Admin",
-  pages: {
-    users: "Users",
-    members: "Members",
-    provisioners: "Provisioners",
-    jobs: "Jobs",
-    audit: "Audit log",
-    deployment: "Deployment",
-    health: "Health",
-  },
-  notAllowed: {
-    title: "You may not see this page",
-    who: (name: string, roles: string) => `You are signed in as ${name} (${roles}).`,
-    need: (roles: string) => `It takes one of these roles: ${roles}.`,
-    next: "An owner of this deployment can give you access.",
-  },
   search: {
     users: "Search users",
     audit: "Search the audit log",
@@ -34,18 +19,6 @@ export const admin = {
     nothingTitle: "Nothing matches",
     nothingText: (query: string) => `Nothing was found for “${query}”.`,
   },
-  roles: {
-    owner: "Owner",
-    "user-admin": "User admin",
-    "template-admin": "Template admin",
-    auditor: "Auditor",
-    member: "Member",
-    "organization-admin": "Organization admin",
-    "organization-template-admin": "Organization template admin",
-    "organization-user-admin": "Organization user admin",
-    "organization-auditor": "Organization auditor",
-    "organization-workspace-creation-ban": "Barred from creating workspaces",
-  } as Record<string, string>,
   roleHints: {
     owner: "Everything in this deployment, including the workspaces of others.",
     "user-admin": "Creates, suspends and deletes users, and gives them roles.",

@@ -15,7 +15,6 @@ export const editor = {
     more: (lines: number) => `Show ${count(lines, "more line", "more lines")}`,
   },
   fresh: {
-    title: "New template",
     lead: "A template says what workspaces are made of: Terraform files, and the scripts they need.",
     notAllowed: "You may not create templates",
     notAllowedNext: "Ask whoever manages this deployment for the role of a template admin.",
@@ -51,7 +50,6 @@ export const editor = {
     ready: (name: string) => `The template ${name} is ready`,
     readyText: "Everybody who may use it can make workspaces from it now.",
     newWorkspace: "New workspace",
-    edit: "Edit its files",
     open: "Go to the template",
   },
   uploadProblems: {

@@ -2,9 +2,7 @@
 
 import { plural } from "../plural";
 import { account, inbox, palette } from "./account";
-import { admin } from "./admin";
 import { create } from "./create";
-import { editor } from "./editor";
 import { template } from "./template";
 import { templates } from "./templates";
 import { workspacePage } from "./workspacePage";
@@ -31,6 +29,15 @@ export const en = {
     theme: "Theme",
     language: "Language",
     themes: { system: "Like the system", light: "Light", dark: "Dark" },
+    adminPages: {
+      users: "Users",
+      members: "Members",
+      provisioners: "Provisioners",
+      jobs: "Jobs",
+      audit: "Audit log",
+      deployment: "Deployment",
+      health: "Health",
+    },
   },
   common: {
     retry: "Try again",
@@ -83,6 +90,24 @@ export const en = {
       email: "This is not an email address.",
     },
   },
+  notAllowed: {
+    title: "You may not see this page",
+    who: (name: string, roles: string) => `You are signed in as ${name} (${roles}).`,
+    need: (roles: string) => `It takes one of these roles: ${roles}.`,
+    next: "An owner of this deployment can give you access.",
+  },
+  roles: {
+    owner: "Owner",
+    "user-admin": "User admin",
+    "template-admin": "Template admin",
+    auditor: "Auditor",
+    member: "Member",
+    "organization-admin": "Organization admin",
+    "organization-template-admin": "Organization template admin",
+    "organization-user-admin": "Organization user admin",
+    "organization-auditor": "Organization auditor",
+    "organization-workspace-creation-ban": "Barred from creating workspaces",
+  } as Record<string, string>,
   connection: {
     lost: "The connection to the server is lost. Trying again…",
     newVersion: "The server has been updated.",
@@ -374,8 +399,6 @@ export const en = {
   template,
   templates,
   workspacePage,
-  editor,
-  admin,
   account,
   inbox,
   palette,

@@ -2,4 +2,6 @@
 
 export const templates = {
   title: "Templates",
+  create: "New template",
+  editFiles: "Edit its files",
 };

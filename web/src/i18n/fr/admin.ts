@@ -1,29 +1,14 @@
 /** The pages of those who run the deployment. */
 
-import type { Catalogue } from "../en";
+import type { admin as english } from "../en/admin";
 import { plural } from "../plural";
 
 const n = new Intl.NumberFormat("fr");
 const count = (value: number, one: string, other: string) =>
   `${n.format(value)} ${plural("fr", value, { one, other })}`;
 
-export const admin: Catalogue["admin"] = {
+export const admin: typeof english = {
   title: "Administration",
-  pages: {
-    users: "Utilisateurs",
-    members: "Membres",
-    provisioners: "Provisionneurs",
-    jobs: "Tâches",
-    audit: "Journal d’audit",
-    deployment: "Déploiement",
-    health: "Santé",
-  },
-  notAllowed: {
-    title: "Vous n’avez pas accès à cette page",
-    who: (name, roles) => `Vous êtes connecté en tant que ${name} (${roles}).`,
-    need: (roles) => `Il faut l’un de ces rôles : ${roles}.`,
-    next: "Un propriétaire de ce déploiement peut vous donner accès.",
-  },
   search: {
     users: "Rechercher des utilisateurs",
     audit: "Rechercher dans le journal d’audit",
@@ -34,18 +19,6 @@ export const admin: Catalogue["admin"] = {
     suggestions: "Suggestions",
     nothingTitle: "Aucun résultat",
     nothingText: (query) => `Rien n’a été trouvé pour « ${query} ».`,
-  },
-  roles: {
-    owner: "Propriétaire",
-    "user-admin": "Administrateur des utilisateurs",
-    "template-admin": "Administrateur des modèles",
-    auditor: "Auditeur",
-    member: "Membre",
-    "organization-admin": "Administrateur de l’organisation",
-    "organization-template-admin": "Administrateur des modèles de l’organisation",
-    "organization-user-admin": "Administrateur des utilisateurs de l’organisation",
-    "organization-auditor": "Auditeur de l’organisation",
-    "organization-workspace-creation-ban": "Création d’espaces de travail interdite",
   },
   roleHints: {
     owner: "Peut tout dans ce déploiement, y compris dans les espaces de travail des autres.",

@@ -1,13 +1,13 @@
 /** Nouveaux modèles, fichiers d’une version, éditeur. */
 
-import type { Catalogue } from "../en";
+import type { editor as english } from "../en/editor";
 import { plural } from "../plural";
 
 const n = new Intl.NumberFormat("fr");
 const count = (value: number, one: string, other: string) =>
   `${n.format(value)} ${plural("fr", value, { one, other })}`;
 
-export const editor: Catalogue["editor"] = {
+export const editor: typeof english = {
   cut: (rest) => ` … ${count(rest, "caractère de plus", "caractères de plus")}`,
   files: (total) => count(total, "fichier", "fichiers"),
   diff: {
@@ -16,7 +16,6 @@ export const editor: Catalogue["editor"] = {
     more: (lines) => `Afficher ${count(lines, "ligne de plus", "lignes de plus")}`,
   },
   fresh: {
-    title: "Nouveau modèle",
     lead: "Un modèle décrit de quoi sont faits les espaces de travail : des fichiers Terraform et les scripts qu’ils utilisent.",
     notAllowed: "Vous ne pouvez pas créer de modèles",
     notAllowedNext: "Demandez le rôle d’administrateur des modèles à la personne qui gère ce déploiement.",
@@ -53,7 +52,6 @@ export const editor: Catalogue["editor"] = {
     ready: (name) => `Le modèle ${name} est prêt`,
     readyText: "Toutes les personnes qui y ont accès peuvent dès maintenant créer des espaces de travail.",
     newWorkspace: "Nouvel espace de travail",
-    edit: "Modifier ses fichiers",
     open: "Voir le modèle",
   },
   uploadProblems: {

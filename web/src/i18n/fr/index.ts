@@ -3,9 +3,7 @@
 import type { Catalogue } from "../en";
 import { plural } from "../plural";
 import { account, inbox, palette } from "./account";
-import { admin } from "./admin";
 import { create } from "./create";
-import { editor } from "./editor";
 import { template } from "./template";
 import { templates } from "./templates";
 import { workspacePage } from "./workspacePage";
@@ -31,6 +29,15 @@ export const fr: Catalogue = {
     theme: "Thème",
     language: "Langue",
     themes: { system: "Comme le système", light: "Clair", dark: "Sombre" },
+    adminPages: {
+      users: "Utilisateurs",
+      members: "Membres",
+      provisioners: "Provisionneurs",
+      jobs: "Tâches",
+      audit: "Journal d’audit",
+      deployment: "Déploiement",
+      health: "Santé",
+    },
   },
   common: {
     retry: "Réessayer",
@@ -82,6 +89,24 @@ export const fr: Catalogue = {
       email: "Ce n’est pas une adresse e-mail.",
     },
     toWorkspaces: "Aller à vos espaces de travail",
+  },
+  notAllowed: {
+    title: "Vous n’avez pas accès à cette page",
+    who: (name, roles) => `Vous êtes connecté en tant que ${name} (${roles}).`,
+    need: (roles) => `Il faut l’un de ces rôles : ${roles}.`,
+    next: "Un propriétaire de ce déploiement peut vous donner accès.",
+  },
+  roles: {
+    owner: "Propriétaire",
+    "user-admin": "Administrateur des utilisateurs",
+    "template-admin": "Administrateur des modèles",
+    auditor: "Auditeur",
+    member: "Membre",
+    "organization-admin": "Administrateur de l’organisation",
+    "organization-template-admin": "Administrateur des modèles de l’organisation",
+    "organization-user-admin": "Administrateur des utilisateurs de l’organisation",
+    "organization-auditor": "Auditeur de l’organisation",
+    "organization-workspace-creation-ban": "Création d’espaces de travail interdite",
   },
   connection: {
     lost: "La connexion au serveur est perdue. Nouvelle tentative…",
@@ -377,8 +402,6 @@ export const fr: Catalogue = {
   template,
   templates,
   workspacePage,
-  editor,
-  admin,
   account,
   inbox,
   palette,

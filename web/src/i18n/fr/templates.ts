@@ -4,4 +4,6 @@ import type { Catalogue } from "../en";
 
 export const templates: Catalogue["templates"] = {
   title: "Modèles",
+  create: "Nouveau modèle",
+  editFiles: "Modifier ses fichiers",
 };

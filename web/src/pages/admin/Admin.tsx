@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useLocation } from "@tanstack/react-router";
 import { sitePermissionsQuery } from "@/api/queries";
-import { useT } from "@/i18n";
+import { useAdminI18n } from "@/i18n/admin";
 import { adminPageAt, adminPages } from "@/lib/adminPages";
 import type { SitePermissions } from "@/lib/siteChecks";
 import { ErrorNote, Skeleton } from "@/ui/Notes";
@@ -18,14 +18,14 @@ function Page({ may }: { may: SitePermissions }) {
 }
 
 export function Admin() {
-  const t = useT();
+  const { t } = useAdminI18n();
   const { data: may, error, refetch } = useQuery(sitePermissionsQuery);
   const pages = may ? adminPages(may) : [];
   if (may && pages.length === 0) return <Page may={may} />;
   return (
     <SidePages
       label={t.admin.title}
-      pages={pages.map(({ to, icon, word }) => ({ to, icon, text: t.admin.pages[word] }))}
+      pages={pages.map(({ to, icon, word }) => ({ to, icon, text: t.nav.adminPages[word] }))}
     >
       {may ? (
         <Page may={may} />

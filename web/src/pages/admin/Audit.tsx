@@ -5,7 +5,7 @@ import { ScrollText, SearchX } from "lucide-react";
 import { useCallback, useMemo } from "react";
 import { auditQuery, usersLikeQuery } from "@/api/adminQueries";
 import { PAGE_SIZE } from "@/api/queries";
-import { useT } from "@/i18n";
+import { useAdminI18n } from "@/i18n/admin";
 import { queryValue, withValue } from "@/lib/query";
 import type { SearchKey } from "@/lib/searchTerms";
 import { useTitle } from "@/lib/title";
@@ -21,7 +21,7 @@ import "./audit.css";
 
 /** The keys of a search: `SEARCH_KEYS` in `crates/server/src/app/audit.rs`. */
 function useKeys(): SearchKey[] {
-  const t = useT();
+  const { t } = useAdminI18n();
   return useMemo(() => {
     const { keys, types, actions } = t.admin.audit;
     const values: Record<string, SearchKey["values"]> = {
@@ -39,7 +39,7 @@ interface FilterProps {
 
 /** The person, with suggestions of those who there are. */
 function ByUser({ filter, onFilter }: FilterProps) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const value = queryValue(filter, "username");
   const { data } = useQuery(usersLikeQuery(value));
   const found = data?.users ?? [];
@@ -64,7 +64,7 @@ function ByUser({ filter, onFilter }: FilterProps) {
 }
 
 function Filters({ filter, onFilter }: FilterProps) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const words = t.admin.audit;
   const put = (key: string) => (value: string) => onFilter(withValue(filter, key, value));
   const any = ["", words.any] as const;
@@ -98,7 +98,7 @@ function Filters({ filter, onFilter }: FilterProps) {
 }
 
 export function Audit() {
-  const t = useT();
+  const { t } = useAdminI18n();
   const search = auditRoute.useSearch();
   const navigate = auditRoute.useNavigate();
   const filter = search.filter ?? "";
@@ -109,12 +109,12 @@ export function Audit() {
     [navigate],
   );
   const keys = useKeys();
-  useTitle(t.admin.pages.audit, t.admin.title);
+  useTitle(t.nav.adminPages.audit, t.admin.title);
   const rows = data?.audit_logs ?? [];
   return (
     <main className="page" id="content">
       <div className="page-head">
-        <h1>{t.admin.pages.audit}</h1>
+        <h1>{t.nav.adminPages.audit}</h1>
         <search className="admin-search">
           <SearchField
             label={t.admin.search.audit}
@@ -141,7 +141,7 @@ export function Audit() {
       )}
       {rows.length > 0 && (
         <>
-          <ol className="panel-box entries" aria-label={t.admin.pages.audit}>
+          <ol className="panel-box entries" aria-label={t.nav.adminPages.audit}>
             {rows.map((entry) => (
               <AuditEntry key={entry.id} entry={entry} opened={filter.includes("request_id:")} />
             ))}

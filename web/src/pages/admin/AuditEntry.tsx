@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
 import { useState } from "react";
 import type { AuditLog } from "@/api/types";
-import { useI18n, useT } from "@/i18n";
+import { useAdminI18n } from "@/i18n/admin";
 import { additionalOf, type Changed, changesOf, isNil, kindOf, linkOf, targetOf, whoOf } from "@/lib/audit";
 import { writeTerm } from "@/lib/query";
 import { exactTime } from "@/lib/time";
@@ -13,13 +13,13 @@ import { Table } from "@/ui/Table";
 import { Time } from "@/ui/Time";
 
 function Value({ change, text }: { change: Changed; text: string }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   if (change.secret) return <span className="muted">{t.admin.audit.secret}</span>;
   return text === "" ? <span className="muted">{t.admin.audit.nothing}</span> : <code>{text}</code>;
 }
 
 function Diff({ entry }: { entry: AuditLog }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const changes = changesOf(entry);
   if (changes.length === 0) return <p className="muted">{t.admin.audit.noDiff}</p>;
   const words = t.admin.audit.fields;
@@ -57,7 +57,7 @@ function Diff({ entry }: { entry: AuditLog }) {
 }
 
 function Details({ entry }: { entry: AuditLog }) {
-  const { t, language } = useI18n();
+  const { t, language } = useAdminI18n();
   const words = t.admin.audit;
   const more = additionalOf(entry);
   return (
@@ -113,7 +113,7 @@ function Details({ entry }: { entry: AuditLog }) {
 }
 
 export function AuditEntry({ entry, opened }: { entry: AuditLog; opened: boolean }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const [open, setOpen] = useState(opened);
   const words = t.admin.audit;
   const link = linkOf(entry);

@@ -7,7 +7,7 @@ import { users } from "@/api/endpoints";
 import { ApiError, isStatus } from "@/api/errors";
 import { authMethodsQuery } from "@/api/queries";
 import type { LoginType, User } from "@/api/types";
-import { useT } from "@/i18n";
+import { useAdminI18n } from "@/i18n/admin";
 import { fieldError } from "@/lib/fieldError";
 import { generatePassword } from "@/lib/password";
 import { Button } from "@/ui/Button";
@@ -25,7 +25,7 @@ export function CreateUser(props: {
   onClose: () => void;
   onCreated: (user: User, password: string) => void;
 }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const client = useQueryClient();
   const methods = useQuery(authMethodsQuery);
   const organizations = useQuery(organizationsQuery);

@@ -5,7 +5,7 @@ import { SearchX } from "lucide-react";
 import { useEffect, useState } from "react";
 import { buildInfoQuery, deploymentConfigQuery } from "@/api/adminQueries";
 import type { DeploymentOption } from "@/api/types";
-import { useT } from "@/i18n";
+import { useAdminI18n } from "@/i18n/admin";
 import { groupOptions, isChanged, isSecret, optionText } from "@/lib/options";
 import { useTitle } from "@/lib/title";
 import { deploymentRoute } from "@/routes/admin";
@@ -20,7 +20,7 @@ import "./deployment.css";
 const PAUSE_MS = 250;
 
 function BuildInfo() {
-  const t = useT();
+  const { t } = useAdminI18n();
   const { data, error, refetch } = useQuery(buildInfoQuery);
   if (!data)
     return error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton rows={3} />;
@@ -47,7 +47,7 @@ function BuildInfo() {
 }
 
 function Value({ option }: { option: DeploymentOption }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const words = t.admin.deployment;
   if (isSecret(option)) {
     return <span className="muted">{isChanged(option) ? words.secretSet : words.secretUnset}</span>;
@@ -57,7 +57,7 @@ function Value({ option }: { option: DeploymentOption }) {
 }
 
 function Setting({ option }: { option: DeploymentOption }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const words = t.admin.deployment;
   const changed = isChanged(option);
   const source = option.value_source ?? "default";
@@ -97,7 +97,7 @@ function Setting({ option }: { option: DeploymentOption }) {
 }
 
 function Settings() {
-  const t = useT();
+  const { t } = useAdminI18n();
   const words = t.admin.deployment;
   const search = deploymentRoute.useSearch();
   const navigate = deploymentRoute.useNavigate();
@@ -172,12 +172,12 @@ function Settings() {
 }
 
 export function Deployment() {
-  const t = useT();
-  useTitle(t.admin.pages.deployment, t.admin.title);
+  const { t } = useAdminI18n();
+  useTitle(t.nav.adminPages.deployment, t.admin.title);
   return (
     <main className="page" id="content">
       <div className="page-head">
-        <h1>{t.admin.pages.deployment}</h1>
+        <h1>{t.nav.adminPages.deployment}</h1>
       </div>
       <h2>{t.admin.deployment.now}</h2>
       <Stats />

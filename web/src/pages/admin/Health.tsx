@@ -5,8 +5,8 @@ import { BellOff, CircleAlert, CircleCheck, CircleX, type LucideIcon, RefreshCw 
 import { healthPermissionsQuery, healthQuery } from "@/api/adminQueries";
 import { deployment } from "@/api/endpoints";
 import type { HealthReport, HealthSeverity } from "@/api/types";
-import { useI18n, useT } from "@/i18n";
-import type { Catalogue } from "@/i18n/en";
+import type { AdminCatalogue } from "@/i18n/admin";
+import { useAdminI18n } from "@/i18n/admin";
 import { SECTIONS, type Section, type SectionKey, sectionsOf } from "@/lib/health";
 import type { Tone } from "@/lib/status";
 import { useTitle } from "@/lib/title";
@@ -23,7 +23,7 @@ const LOOKS: Record<HealthSeverity, { tone: Tone; icon: LucideIcon }> = {
 };
 
 function Severity({ severity }: { severity: HealthSeverity }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const { tone, icon: Icon } = LOOKS[severity];
   return (
     <span className={`state tone-${tone}`} data-severity={severity}>
@@ -34,7 +34,12 @@ function Severity({ severity }: { severity: HealthSeverity }) {
 }
 
 /** What was measured, by part. */
-function factsOf(report: HealthReport, key: SectionKey, t: Catalogue, language: string): [string, string][] {
+function factsOf(
+  report: HealthReport,
+  key: SectionKey,
+  t: AdminCatalogue,
+  language: string,
+): [string, string][] {
   const words = t.admin.health.facts;
   const milliseconds = (value: number) =>
     new Intl.NumberFormat(language, { style: "unit", unit: "millisecond" }).format(value);
@@ -70,7 +75,7 @@ function factsOf(report: HealthReport, key: SectionKey, t: Catalogue, language: 
 }
 
 /** Parts that a deployment may not have at all. */
-function noteOf(report: HealthReport, key: SectionKey, t: Catalogue): string | undefined {
+function noteOf(report: HealthReport, key: SectionKey, t: AdminCatalogue): string | undefined {
   if (key === "derp" && Object.keys(report.derp.regions).length === 0) return t.admin.health.noRelays;
   if (key === "workspace_proxy") {
     const proxies = report.workspace_proxy.workspace_proxies as { regions?: unknown[] } | null;
@@ -88,7 +93,7 @@ interface PartProps {
 }
 
 function Part({ section, report, mayDismiss, busy, onDismiss }: PartProps) {
-  const { t, language } = useI18n();
+  const { t, language } = useAdminI18n();
   const words = t.admin.health;
   const { key, severity, dismissed, problems } = section;
   const facts = factsOf(report, key, t, language).filter(([, value]) => value !== "");
@@ -149,7 +154,7 @@ function Part({ section, report, mayDismiss, busy, onDismiss }: PartProps) {
 }
 
 export function Health() {
-  const t = useT();
+  const { t } = useAdminI18n();
   const words = t.admin.health;
   const client = useQueryClient();
   const { data, error, isPending, refetch } = useQuery(healthQuery);
@@ -168,11 +173,11 @@ export function Health() {
       }),
     onSuccess: () => client.invalidateQueries({ queryKey: healthQuery.queryKey }),
   });
-  useTitle(t.admin.pages.health, t.admin.title);
+  useTitle(t.nav.adminPages.health, t.admin.title);
   return (
     <main className="page page-health" id="content">
       <div className="page-head">
-        <h1>{t.admin.pages.health}</h1>
+        <h1>{t.nav.adminPages.health}</h1>
         <Button icon={RefreshCw} busy={again.isPending} onClick={() => again.mutate()}>
           {again.isPending ? words.checking : words.refresh}
         </Button>

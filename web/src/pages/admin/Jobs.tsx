@@ -7,8 +7,8 @@ import { type ReactNode, useState } from "react";
 import { JOBS_STEP, jobPermissionsQuery, jobsQuery } from "@/api/adminQueries";
 import { builds, templates } from "@/api/endpoints";
 import type { Organization, ProvisionerJob } from "@/api/types";
-import { useT } from "@/i18n";
-import type { Catalogue } from "@/i18n/en";
+import type { AdminCatalogue } from "@/i18n/admin";
+import { useAdminI18n } from "@/i18n/admin";
 import { canCancelJob, subjectOf } from "@/lib/jobs";
 import { useTitle } from "@/lib/title";
 import { JOB_STATUSES, jobsRoute } from "@/routes/admin";
@@ -23,7 +23,7 @@ import { InOrganization } from "./organization";
 
 const ACTIVE = "pending,running,canceling";
 
-function nameOf(t: Catalogue, job: ProvisionerJob): string {
+function nameOf(t: AdminCatalogue, job: ProvisionerJob): string {
   const { workspace_name, template_display_name, template_name, template_version_name } = job.metadata;
   if (workspace_name) return t.admin.jobs.workspace(workspace_name);
   return t.admin.jobs.version(template_display_name || template_name, template_version_name);
@@ -38,7 +38,7 @@ async function cancel(job: ProvisionerJob): Promise<void> {
 }
 
 function Subject({ job }: { job: ProvisionerJob }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const subject = subjectOf(job);
   const name = nameOf(t, job);
   return (
@@ -57,7 +57,7 @@ function Subject({ job }: { job: ProvisionerJob }) {
 }
 
 function State({ job }: { job: ProvisionerJob }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const workers = job.available_workers?.length ?? 0;
   return (
     <span className="two job-state">
@@ -75,7 +75,7 @@ function State({ job }: { job: ProvisionerJob }) {
 }
 
 function CancelDialog({ job, onClose }: { job: ProvisionerJob; onClose: () => void }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const client = useQueryClient();
   const stop = useMutation({
     mutationFn: () => cancel(job),
@@ -100,7 +100,7 @@ function CancelDialog({ job, onClose }: { job: ProvisionerJob; onClose: () => vo
 }
 
 function None() {
-  const t = useT();
+  const { t } = useAdminI18n();
   const { status, job } = jobsRoute.useSearch();
   const navigate = jobsRoute.useNavigate();
   return (
@@ -129,7 +129,7 @@ function None() {
 }
 
 function List({ organization, pick }: { organization: Organization; pick: ReactNode }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const search = jobsRoute.useSearch();
   const navigate = jobsRoute.useNavigate();
   const limit = search.limit ?? JOBS_STEP;
@@ -146,7 +146,7 @@ function List({ organization, pick }: { organization: Organization; pick: ReactN
   return (
     <main className="page" id="content">
       <div className="page-head">
-        <h1>{t.admin.pages.jobs}</h1>
+        <h1>{t.nav.adminPages.jobs}</h1>
       </div>
       <p className="lead">{t.admin.jobs.lead}</p>
       <div className="tools">
@@ -176,7 +176,7 @@ function List({ organization, pick }: { organization: Organization; pick: ReactN
         <>
           <div className="panel-box cards">
             <Table
-              label={t.admin.pages.jobs}
+              label={t.nav.adminPages.jobs}
               rows={data}
               rowKey={(job) => job.id}
               columns={[
@@ -239,14 +239,14 @@ function List({ organization, pick }: { organization: Organization; pick: ReactN
 }
 
 export function Jobs() {
-  const t = useT();
+  const { t } = useAdminI18n();
   const { organization } = jobsRoute.useSearch();
   const navigate = jobsRoute.useNavigate();
-  useTitle(t.admin.pages.jobs, t.admin.title);
+  useTitle(t.nav.adminPages.jobs, t.admin.title);
   return (
     <InOrganization
       name={organization}
-      title={t.admin.pages.jobs}
+      title={t.nav.adminPages.jobs}
       onPick={(name) => void navigate({ search: { organization: name } })}
     >
       {(chosen, pick) => <List organization={chosen} pick={pick} />}

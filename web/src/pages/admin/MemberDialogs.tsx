@@ -5,7 +5,7 @@ import { type FormEvent, useState } from "react";
 import { organizationRolesQuery, usersLikeQuery } from "@/api/adminQueries";
 import { organizations } from "@/api/endpoints";
 import type { Organization, OrganizationMember } from "@/api/types";
-import { useT } from "@/i18n";
+import { useAdminI18n } from "@/i18n/admin";
 import { Button } from "@/ui/Button";
 import { Confirm, Dialog } from "@/ui/Dialog";
 import { FieldFrame } from "@/ui/Field";
@@ -29,7 +29,7 @@ function useRenewed(onClose: () => void) {
 }
 
 export function AddMember({ organization, onClose }: Props) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const [text, setText] = useState("");
   const { data } = useQuery(usersLikeQuery(text.trim()));
   const found = data?.users ?? [];
@@ -80,7 +80,7 @@ export function AddMember({ organization, onClose }: Props) {
 }
 
 export function MemberRoles({ organization, member, onClose }: Props & { member: OrganizationMember }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const roles = useQuery(organizationRolesQuery(organization.id));
   const save = useMutation({
     mutationFn: (names: string[]) => organizations.setMemberRoles(organization.id, member.user_id, names),
@@ -102,7 +102,7 @@ export function MemberRoles({ organization, member, onClose }: Props & { member:
 }
 
 export function RemoveMember({ organization, member, onClose }: Props & { member: OrganizationMember }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const remove = useMutation({
     mutationFn: () => organizations.removeMember(organization.id, member.user_id),
     onSuccess: useRenewed(onClose),

@@ -6,7 +6,7 @@ import { type ReactNode, useState } from "react";
 import { memberPermissionsQuery, membersQuery } from "@/api/adminQueries";
 import { meQuery, PAGE_SIZE } from "@/api/queries";
 import type { Organization, OrganizationMember } from "@/api/types";
-import { useT } from "@/i18n";
+import { useAdminI18n } from "@/i18n/admin";
 import { type CanManage, canAssignMember, canRemove } from "@/lib/canManage";
 import { useTitle } from "@/lib/title";
 import { membersRoute } from "@/routes/admin";
@@ -23,7 +23,7 @@ import { RoleWords } from "./Roles";
 type Opened = { action: "add" } | { action: "roles" | "remove"; member: OrganizationMember };
 
 function List({ organization, pick }: { organization: Organization; pick: ReactNode }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const search = membersRoute.useSearch();
   const navigate = membersRoute.useNavigate();
   const { data: me } = useSuspenseQuery(meQuery);
@@ -38,7 +38,7 @@ function List({ organization, pick }: { organization: Organization; pick: ReactN
   return (
     <main className="page" id="content">
       <div className="page-head">
-        <h1>{t.admin.pages.members}</h1>
+        <h1>{t.nav.adminPages.members}</h1>
         {may?.add && (
           <Button look="primary" icon={Plus} onClick={() => setOpened({ action: "add" })}>
             {t.admin.members.add}
@@ -58,7 +58,7 @@ function List({ organization, pick }: { organization: Organization; pick: ReactN
         <>
           <div className="panel-box cards">
             <Table
-              label={t.admin.pages.members}
+              label={t.nav.adminPages.members}
               rows={rows}
               rowKey={(member) => member.user_id}
               columns={[
@@ -134,14 +134,14 @@ function List({ organization, pick }: { organization: Organization; pick: ReactN
 }
 
 export function Members() {
-  const t = useT();
+  const { t } = useAdminI18n();
   const { organization } = membersRoute.useSearch();
   const navigate = membersRoute.useNavigate();
-  useTitle(t.admin.pages.members, t.admin.title);
+  useTitle(t.nav.adminPages.members, t.admin.title);
   return (
     <InOrganization
       name={organization}
-      title={t.admin.pages.members}
+      title={t.nav.adminPages.members}
       onPick={(name) => void navigate({ search: { organization: name } })}
     >
       {(chosen, pick) => <List key={chosen.id} organization={chosen} pick={pick} />}

@@ -1,7 +1,7 @@
 /** A new password for somebody else: typed or generated, visible while it is made, and once more to copy. */
 
 import { Dices } from "lucide-react";
-import { useT } from "@/i18n";
+import { useAdminI18n } from "@/i18n/admin";
 import { generatePassword } from "@/lib/password";
 import { Button } from "@/ui/Button";
 import { CopyButton } from "@/ui/CopyButton";
@@ -15,7 +15,7 @@ interface Props {
 }
 
 export function PasswordField({ value, error, onValue }: Props) {
-  const t = useT();
+  const { t } = useAdminI18n();
   return (
     <FieldFrame label={t.admin.users.form.password} hint={t.admin.users.form.passwordHint} error={error}>
       {(control) => (
@@ -41,7 +41,7 @@ export function PasswordField({ value, error, onValue }: Props) {
 
 /** Shows a password for the last time. */
 export function PasswordOnce(props: { title: string; password: string; onClose: () => void }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   return (
     <Dialog title={props.title} lead={t.admin.users.passwordOnce} open onClose={props.onClose}>
       <p className="secret-once">

@@ -8,6 +8,7 @@ import { buildInfoQuery, provisionersQuery } from "@/api/adminQueries";
 import { sitePermissionsQuery } from "@/api/queries";
 import type { Organization, ProvisionerDaemon, ProvisionerDaemonJob } from "@/api/types";
 import { useT } from "@/i18n";
+import { useAdminI18n } from "@/i18n/admin";
 import type { Tone } from "@/lib/status";
 import { isNever } from "@/lib/time";
 import { useTitle } from "@/lib/title";
@@ -47,7 +48,7 @@ function Job({ job, organization }: { job: ProvisionerDaemonJob | null; organiza
 }
 
 function Version({ daemon }: { daemon: ProvisionerDaemon }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const { data: server } = useQuery(buildInfoQuery);
   const differs = server && release(server.version) !== release(daemon.version);
   return (
@@ -60,14 +61,14 @@ function Version({ daemon }: { daemon: ProvisionerDaemon }) {
 }
 
 function List({ organization, pick }: { organization: Organization; pick: ReactNode }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const { data, error, isPending, refetch } = useQuery(provisionersQuery(organization.id));
   const columns = t.admin.provisioners.columns;
   const online = data?.filter((daemon) => daemon.status !== "offline").length ?? 0;
   return (
     <main className="page" id="content">
       <div className="page-head">
-        <h1>{t.admin.pages.provisioners}</h1>
+        <h1>{t.nav.adminPages.provisioners}</h1>
       </div>
       <p className="lead">{t.admin.provisioners.lead}</p>
       {pick && <div className="tools">{pick}</div>}
@@ -86,7 +87,7 @@ function List({ organization, pick }: { organization: Organization; pick: ReactN
         <>
           <div className="panel-box cards">
             <Table
-              label={t.admin.pages.provisioners}
+              label={t.nav.adminPages.provisioners}
               rows={data}
               rowKey={(daemon) => daemon.id}
               columns={[
@@ -136,14 +137,14 @@ function List({ organization, pick }: { organization: Organization; pick: ReactN
 }
 
 export function Provisioners() {
-  const t = useT();
+  const { t } = useAdminI18n();
   const { organization } = provisionersRoute.useSearch();
   const navigate = provisionersRoute.useNavigate();
-  useTitle(t.admin.pages.provisioners, t.admin.title);
+  useTitle(t.nav.adminPages.provisioners, t.admin.title);
   return (
     <InOrganization
       name={organization}
-      title={t.admin.pages.provisioners}
+      title={t.nav.adminPages.provisioners}
       onPick={(name) => void navigate({ search: { organization: name } })}
     >
       {(chosen, pick) => <List organization={chosen} pick={pick} />}

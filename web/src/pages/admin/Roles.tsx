@@ -3,6 +3,7 @@
 import { type FormEvent, useState } from "react";
 import type { AssignableRole, SlimRole } from "@/api/types";
 import { useT } from "@/i18n";
+import { useAdminI18n } from "@/i18n/admin";
 import { roleName } from "@/lib/roles";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
@@ -12,7 +13,7 @@ import "@/ui/status.css";
 
 export function RoleWords({ roles }: { roles: readonly SlimRole[] }) {
   const t = useT();
-  if (roles.length === 0) return <span className="muted">{t.admin.roles.member}</span>;
+  if (roles.length === 0) return <span className="muted">{t.roles.member}</span>;
   return (
     <span className="badges">
       {roles.map((role) => (
@@ -38,7 +39,7 @@ interface Props {
 }
 
 export function RolesDialog({ title, lead, held, roles, loadError, busy, error, onSave, onClose }: Props) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const [chosen, setChosen] = useState(() => new Set(held.map((role) => role.name)));
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { deploymentStatsQuery } from "@/api/adminQueries";
-import { useI18n } from "@/i18n";
+import { useAdminI18n } from "@/i18n/admin";
 import { bytes } from "@/lib/bytes";
 import type { Tone } from "@/lib/status";
 import { duration } from "@/lib/time";
@@ -31,7 +31,7 @@ function Numbers({ title, numbers }: { title: string; numbers: Number[] }) {
 }
 
 export function Stats() {
-  const { t, language } = useI18n();
+  const { t, language } = useAdminI18n();
   const { data, error, refetch } = useQuery(deploymentStatsQuery);
   if (!data)
     return error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton rows={3} />;

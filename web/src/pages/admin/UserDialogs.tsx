@@ -6,7 +6,7 @@ import { putUser } from "@/api/adminQueries";
 import { users } from "@/api/endpoints";
 import { siteRolesQuery } from "@/api/queries";
 import type { User } from "@/api/types";
-import { useT } from "@/i18n";
+import { useAdminI18n } from "@/i18n/admin";
 import { fieldError } from "@/lib/fieldError";
 import { generatePassword } from "@/lib/password";
 import { Button } from "@/ui/Button";
@@ -21,7 +21,7 @@ interface Props {
 }
 
 export function UserRoles({ user, onClose }: Props) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const client = useQueryClient();
   const roles = useQuery(siteRolesQuery);
   const save = useMutation({
@@ -49,7 +49,7 @@ export function UserRoles({ user, onClose }: Props) {
 
 export function ResetPassword(props: Props & { onSet: (password: string) => void }) {
   const { user, onClose } = props;
-  const t = useT();
+  const { t } = useAdminI18n();
   const [password, setPassword] = useState(generatePassword);
   const save = useMutation({
     mutationFn: () => users.setPassword(user.id, password),
@@ -82,7 +82,7 @@ export function ResetPassword(props: Props & { onSet: (password: string) => void
 }
 
 export function SuspendUser({ user, onClose }: Props) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const client = useQueryClient();
   const save = useMutation({
     mutationFn: () => users.setStatus(user.id, "suspend"),
@@ -107,7 +107,7 @@ export function SuspendUser({ user, onClose }: Props) {
 }
 
 export function DeleteUser({ user, onClose }: Props) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const client = useQueryClient();
   const remove = useMutation({
     mutationFn: () => users.remove(user.id),

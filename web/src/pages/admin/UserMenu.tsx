@@ -12,7 +12,7 @@ import {
   UserX,
 } from "lucide-react";
 import type { User } from "@/api/types";
-import { useT } from "@/i18n";
+import { useAdminI18n } from "@/i18n/admin";
 import {
   type CanManage,
   canActivate,
@@ -39,7 +39,7 @@ interface Props {
 }
 
 export function UserMenu({ user, me, may, readsAuditLog, onAction, onActivate }: Props) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const navigate = useNavigate();
   const why = (can: CanManage) => (can === true ? undefined : t.admin.why[can]);
   return (

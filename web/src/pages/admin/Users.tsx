@@ -7,7 +7,7 @@ import { putUser, userPermissionsQuery, usersQuery } from "@/api/adminQueries";
 import { users } from "@/api/endpoints";
 import { meQuery, PAGE_SIZE, sitePermissionsQuery, siteRolesQuery } from "@/api/queries";
 import type { User } from "@/api/types";
-import { useT } from "@/i18n";
+import { useAdminI18n } from "@/i18n/admin";
 import { roleName } from "@/lib/roles";
 import type { SearchKey } from "@/lib/searchTerms";
 import type { Tone } from "@/lib/status";
@@ -31,7 +31,7 @@ const TONES: Record<User["status"], Tone> = { active: "running", dormant: "stopp
 
 /** The keys of a search for users: `USER_SEARCH_KEYS` in `crates/store/src/users.rs`. */
 function useKeys(): SearchKey[] {
-  const t = useT();
+  const { t } = useAdminI18n();
   const { data: roles } = useQuery(siteRolesQuery);
   return useMemo(() => {
     const { keys, status, login } = t.admin.users;
@@ -47,7 +47,7 @@ function useKeys(): SearchKey[] {
 }
 
 function Who({ user, me }: { user: User; me: User }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   return (
     <span className="two">
       <span>
@@ -61,7 +61,7 @@ function Who({ user, me }: { user: User; me: User }) {
 }
 
 function Status({ user }: { user: User }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const badge = <Badge tone={TONES[user.status]}>{t.admin.users.status[user.status]}</Badge>;
   if (user.status !== "dormant") return badge;
   return <span data-tip={t.admin.users.dormantHint}>{badge}</span>;
@@ -73,7 +73,7 @@ interface Opened {
 }
 
 export function Users() {
-  const t = useT();
+  const { t } = useAdminI18n();
   const client = useQueryClient();
   const search = usersRoute.useSearch();
   const navigate = usersRoute.useNavigate();
@@ -96,14 +96,14 @@ export function Users() {
   );
   const showCreate = (create: boolean) =>
     void navigate({ search: ({ create: _, ...old }) => (create ? { ...old, create: true } : old) });
-  useTitle(t.admin.pages.users, t.admin.title);
+  useTitle(t.nav.adminPages.users, t.admin.title);
   const keys = useKeys();
   const columns = t.admin.users.columns;
   const rows = data?.users ?? [];
   return (
     <main className="page" id="content">
       <div className="page-head">
-        <h1>{t.admin.pages.users}</h1>
+        <h1>{t.nav.adminPages.users}</h1>
         <search className="admin-search">
           <SearchField
             label={t.admin.search.users}
@@ -137,7 +137,7 @@ export function Users() {
         <>
           <div className="panel-box cards">
             <Table
-              label={t.admin.pages.users}
+              label={t.nav.adminPages.users}
               rows={rows}
               rowKey={(user) => user.id}
               columns={[

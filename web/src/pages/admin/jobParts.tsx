@@ -2,6 +2,7 @@
 
 import type { ProvisionerJobStatus } from "@/api/types";
 import { useT } from "@/i18n";
+import { useAdminI18n } from "@/i18n/admin";
 import type { Tone } from "@/lib/status";
 import { Badge } from "@/ui/Status";
 
@@ -22,7 +23,7 @@ export function JobState({ status }: { status: ProvisionerJobStatus }) {
 
 /** Tags without those that are empty, which every job and provisioner has. */
 export function Tags({ tags }: { tags: Record<string, string> }) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const shown = Object.entries(tags).filter(([, value]) => value !== "");
   if (shown.length === 0) return <span className="muted">{t.admin.tags.none}</span>;
   return (

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { organizationsQuery } from "@/api/adminQueries";
 import type { Organization } from "@/api/types";
-import { useT } from "@/i18n";
+import { useAdminI18n } from "@/i18n/admin";
 import { NotFound } from "@/pages/Fallbacks";
 import { Select } from "@/ui/Field";
 import { ErrorNote, Skeleton } from "@/ui/Notes";
@@ -22,7 +22,7 @@ interface Props {
 }
 
 export function InOrganization({ name, title, onPick, children }: Props) {
-  const t = useT();
+  const { t } = useAdminI18n();
   const { data, error, refetch } = useQuery(organizationsQuery);
   if (!data) {
     return (

@@ -115,7 +115,7 @@ function useFixed({ onClose, onShortcuts }: Props): { pages: Item[]; actions: It
       page("/templates", LayoutTemplate, t.nav.templates),
       page("/workspaces/new", Plus, t.nav.create),
       ...(may ? adminPages(may) : []).map(({ to, icon, word }) =>
-        page(to, icon, t.palette.page(t.nav.admin, t.admin.pages[word])),
+        page(to, icon, t.palette.page(t.nav.admin, t.nav.adminPages[word])),
       ),
       ...ACCOUNT_PAGES.map(({ to, icon, word }) =>
         page(to, icon, t.palette.page(t.account.title, t.account.pages[word])),

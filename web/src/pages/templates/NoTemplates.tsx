@@ -26,13 +26,7 @@ export function NoTemplates() {
       title={t.workspaces.noTemplateTitle}
       action={
         <>
-          <ButtonLink
-            to="/templates/new"
-            search={{}}
-            look="primary"
-            icon={Plus}
-            text={t.editor.fresh.title}
-          />
+          <ButtonLink to="/templates/new" search={{}} look="primary" icon={Plus} text={t.templates.create} />
           <p>{t.template.emptyCommand}</p>
           <CopyField text={PUSH_COMMAND} />
         </>

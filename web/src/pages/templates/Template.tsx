@@ -56,7 +56,7 @@ function Head({ template }: { template: Template }) {
           params={{ template: template.name, version: version.name }}
           search={{}}
           icon={Pencil}
-          text={t.editor.fresh.edit}
+          text={t.templates.editFiles}
         />
       )}
       {why ? (

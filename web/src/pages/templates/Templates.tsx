@@ -154,13 +154,7 @@ export function Templates() {
         )}
         {(all?.length ?? 0) > 0 && <Search filter={filter} />}
         {may?.createTemplates && (all?.length ?? 0) > 0 && (
-          <ButtonLink
-            to="/templates/new"
-            search={{}}
-            look="primary"
-            icon={Plus}
-            text={t.editor.fresh.title}
-          />
+          <ButtonLink to="/templates/new" search={{}} look="primary" icon={Plus} text={t.templates.create} />
         )}
       </div>
       {error && <ErrorNote error={error} onRetry={retry} />}

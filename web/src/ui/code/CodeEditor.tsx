@@ -13,7 +13,7 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import { useEffect, useRef } from "react";
-import { useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import { languageOf } from "@/lib/highlight";
 import { pageNonce } from "@/lib/nonce";
 import { editorLanguage, kindClasses } from "./language";
@@ -42,7 +42,7 @@ const separatorOf = (text: string): Extension =>
   text.includes("\r\n") ? EditorState.lineSeparator.of("\r\n") : [];
 
 export default function CodeEditor({ path, text, onChange, problems, place, describedBy }: Props) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   /** Each file's own past, to undo and redo, and where one was in it. */

@@ -2,7 +2,7 @@
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef } from "react";
-import { useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import { linesOf } from "@/lib/diff";
 import { highlight, languageOf, type Token } from "@/lib/highlight";
 import "./code.css";
@@ -34,7 +34,7 @@ interface Props {
 }
 
 export function CodeView({ path, text, line, onLine }: Props) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const box = useRef<HTMLElement>(null);
   const lines = useMemo(() => highlight(linesOf(text), languageOf(path)), [path, text]);
   const rows = useVirtualizer({

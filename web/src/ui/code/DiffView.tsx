@@ -1,7 +1,7 @@
 /** What changed in a text, line by line; what did not change is folded away. */
 
 import { useMemo, useState } from "react";
-import { useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import { type DiffLine, diffLines, hunksOf } from "@/lib/diff";
 import "./code.css";
 
@@ -12,7 +12,7 @@ const MANY = 2000;
 const SIGNS = { same: " ", added: "+", removed: "−" };
 
 function Line({ line }: { line: DiffLine }) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const rest = line.text.length - LONGEST;
   return (
     <div className={`diff-line diff-${line.kind}`}>
@@ -37,7 +37,7 @@ interface Props {
 }
 
 export function DiffView({ label, before, after }: Props) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const [whole, setWhole] = useState(false);
   const [all, setAll] = useState(false);
   const lines = useMemo(() => diffLines(before, after), [before, after]);

@@ -6,7 +6,7 @@ import { useMemo } from "react";
 import { templateVersionQuery } from "@/api/queries";
 import type { Template, TemplateVersion } from "@/api/types";
 import { filesQuery, versionBeforeQuery } from "@/api/versionQueries";
-import { useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import { changedFiles, type FileChange, linesOf } from "@/lib/diff";
 import { versionRoute } from "@/routes/editor";
 import { DiffView } from "@/ui/code/DiffView";
@@ -20,7 +20,7 @@ const OPEN_FILES = 20;
 const TONES = { added: "running", removed: "failed", changed: "busy" } as const;
 
 function Change({ change }: { change: FileChange }) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const { before, after } = change;
   const texts = [before, after].map((source) =>
     source === undefined ? "" : source.target !== undefined ? source.target : source.text,
@@ -36,7 +36,7 @@ function Change({ change }: { change: FileChange }) {
 
 /** All differences between two archives. */
 export function Changes({ before, after }: { before: string; after: string }) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const old = useQuery(filesQuery(before));
   const now = useQuery(filesQuery(after));
   const changes = useMemo(
@@ -78,7 +78,7 @@ interface Props {
 }
 
 export function ChangesPanel({ template, version, mayEdit }: Props) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const { against } = versionRoute.useSearch();
   const navigate = versionRoute.useNavigate();
   const previous = useQuery(versionBeforeQuery(template, version.name));

@@ -5,7 +5,7 @@ import { FileMinus } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import type { TemplateExample } from "@/api/types";
 import { examplesQuery } from "@/api/versionQueries";
-import { useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import { Button, ButtonLink } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { ErrorNote, Skeleton } from "@/ui/Notes";
@@ -15,7 +15,7 @@ import { ExampleIcon } from "./ExampleIcon";
 const Markdown = lazy(() => import("@/ui/Markdown"));
 
 function Starter({ example }: { example: TemplateExample }) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const [reading, setReading] = useState(false);
   return (
     <li className="starter">
@@ -52,7 +52,7 @@ function Starter({ example }: { example: TemplateExample }) {
 }
 
 export function Chooser({ onRead }: { onRead: (upload: Upload) => void }) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const { data, error, refetch } = useQuery(examplesQuery);
   return (
     <>

@@ -4,7 +4,7 @@ import { useMutation } from "@tanstack/react-query";
 import { FileUp, FolderUp, Upload as UploadIcon } from "lucide-react";
 import { type DragEvent, useRef, useState } from "react";
 import { sources as api } from "@/api/endpoints";
-import { useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import type { Sources } from "@/lib/sources";
 import { bareName, type Chosen, fromDrop, fromInput, readTemplate, UploadProblem } from "@/lib/upload";
 import { Button } from "@/ui/Button";
@@ -20,7 +20,7 @@ export interface Upload {
 }
 
 export function DropZone({ onRead }: { onRead: (upload: Upload) => void }) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const [over, setOver] = useState(false);
   const archive = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);

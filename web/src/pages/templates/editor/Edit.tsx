@@ -6,7 +6,7 @@ import { FileQuestion, Hammer, Rocket, ScrollText, Undo2 } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
 import type { Template, TemplateVersion, VariableValue } from "@/api/types";
 import { filesQuery } from "@/api/versionQueries";
-import { useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import { changedFiles } from "@/lib/diff";
 import type { Problem } from "@/lib/problems";
 import { firstFile, hasTerraform, type Source, type Sources, same, sorted } from "@/lib/sources";
@@ -48,7 +48,7 @@ function usePlace(): Place | undefined {
 
 /** Asks before changes are lost. */
 function LeaveGuard({ changes }: { changes: number }) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => changes > 0 && next.pathname !== current.pathname,
     enableBeforeUnload: () => changes > 0,
@@ -79,7 +79,7 @@ interface FileProps {
 }
 
 function EditedFile({ source, base, problems, onText, onRevert }: FileProps) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const place = usePlace();
   const hint = useId();
   const lines = useMemo(
@@ -143,7 +143,7 @@ interface EditorProps {
 }
 
 function Editor({ template, version, base, onBuilt }: EditorProps) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const search = editVersionRoute.useSearch();
   const navigate = useNavigate();
   const [files, setFiles] = useState(base);

@@ -2,7 +2,7 @@
 
 import { CircleX, Ellipsis, FilePlus, Pencil, Trash2, Upload } from "lucide-react";
 import { type DragEvent, useRef, useState } from "react";
-import { useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import type { FileChange } from "@/lib/diff";
 import { type Branch, clashOf, moved, newSource, type Sources, withAll, without } from "@/lib/sources";
 import { type Chosen, fromDrop, fromInput, readFiles, UploadProblem } from "@/lib/upload";
@@ -27,7 +27,7 @@ interface Props {
 type Asked = { kind: "new" } | { kind: "rename" | "remove"; path: string };
 
 export function EditFiles({ files, changes, wrong, current, onFiles, onOpen }: Props) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const params = editVersionRoute.useParams();
   const [asked, setAsked] = useState<Asked>();
   const [problem, setProblem] = useState<string>();

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Binary, Download, FileX, Link2, LockKeyhole } from "lucide-react";
 import type { TemplateVersion } from "@/api/types";
 import { filesQuery } from "@/api/versionQueries";
-import { useI18n, useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import { bytes } from "@/lib/bytes";
 import { saveFile } from "@/lib/saveFile";
 import { bytesOf, firstFile, type Source } from "@/lib/sources";
@@ -17,7 +17,7 @@ import { Empty, ErrorNote, Skeleton } from "@/ui/Notes";
 
 /** Says that files are for those who may edit the template. */
 export function FilesHidden() {
-  const t = useT();
+  const { t } = useEditorI18n();
   return (
     <Empty icon={LockKeyhole} title={t.editor.version.filesHidden}>
       <p>{t.editor.version.filesHiddenNext}</p>
@@ -27,7 +27,7 @@ export function FilesHidden() {
 
 /** A file that is no text, in words. */
 export function NoText({ source }: { source: Source }) {
-  const { t, language } = useI18n();
+  const { t, language } = useEditorI18n();
   if (source.target !== undefined) {
     return <Empty icon={Link2} title={t.editor.version.link(source.target)} />;
   }
@@ -35,7 +35,7 @@ export function NoText({ source }: { source: Source }) {
 }
 
 function Content({ source }: { source: Source }) {
-  const { t, language } = useI18n();
+  const { t, language } = useEditorI18n();
   const { line } = versionRoute.useSearch();
   const navigate = versionRoute.useNavigate();
   const { text } = source;
@@ -83,7 +83,7 @@ interface Props {
 }
 
 export function FilesPanel({ version, mayEdit }: Props) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const search = versionRoute.useSearch();
   const params = versionRoute.useParams();
   const { data, error, refetch } = useQuery({

@@ -8,7 +8,7 @@ import { type Log, useImportLog } from "@/api/logs";
 import { templateVersionQuery } from "@/api/queries";
 import type { TemplateVersion } from "@/api/types";
 import { putVersion } from "@/api/versionQueries";
-import { useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import { type Problem, problemsOf } from "@/lib/problems";
 import { isImporting } from "@/lib/versions";
 import { Button } from "@/ui/Button";
@@ -45,7 +45,7 @@ interface ProblemsProps {
 }
 
 function Place({ problem, placeLink }: { problem: Problem; placeLink: PlaceLink | undefined }) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const { file, line = 1 } = problem;
   if (file === undefined) return null;
   const words = t.editor.import.place(file, line);
@@ -53,7 +53,7 @@ function Place({ problem, placeLink }: { problem: Problem; placeLink: PlaceLink 
 }
 
 function Problems({ problems, placeLink }: ProblemsProps) {
-  const t = useT();
+  const { t } = useEditorI18n();
   return (
     <ul className="problems">
       {problems.slice(0, MOST_PROBLEMS).map((problem, at) => (
@@ -95,7 +95,7 @@ function useProblems(version: TemplateVersion, log: Log): readonly Problem[] {
 }
 
 export function ImportLog({ version, line, onLine, placeLink, next, onProblems, children }: Props) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const client = useQueryClient();
   const log = useImportLog(version.id);
   useImportEnd(version, log);

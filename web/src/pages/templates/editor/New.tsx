@@ -6,7 +6,7 @@ import { useState } from "react";
 import { sitePermissionsQuery, templateVersionQuery } from "@/api/queries";
 import type { TemplateVersion } from "@/api/types";
 import { examplesQuery, templateByIdQuery } from "@/api/versionQueries";
-import { useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import { emptyTemplate } from "@/lib/emptyTemplate";
 import { useTitle } from "@/lib/title";
 import { templateName } from "@/lib/upload";
@@ -21,7 +21,7 @@ import "./editor.css";
 
 /** The template is there: what one does next. */
 function Ready({ template, version }: { template: string; version: TemplateVersion }) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const { data, error, refetch } = useQuery(templateByIdQuery(template));
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton rows={3} />;
@@ -40,7 +40,7 @@ function Ready({ template, version }: { template: string; version: TemplateVersi
         />
         <ButtonLink
           icon={Pencil}
-          text={t.editor.fresh.edit}
+          text={t.templates.editFiles}
           to="/templates/$template/versions/$version/edit"
           params={params}
         />
@@ -57,7 +57,7 @@ function Ready({ template, version }: { template: string; version: TemplateVersi
 
 /** What the form begins with, by the address and what was read into this page. */
 function useStart(upload: Upload | undefined): Start | "choose" | "lost" | "loading" {
-  const t = useT();
+  const { t } = useEditorI18n();
   const { exampleId, from } = newTemplateRoute.useSearch();
   const examples = useQuery({ ...examplesQuery, enabled: exampleId !== undefined });
   if (from === "empty") {
@@ -93,7 +93,7 @@ function useStart(upload: Upload | undefined): Start | "choose" | "lost" | "load
 }
 
 function Body() {
-  const t = useT();
+  const { t } = useEditorI18n();
   const search = newTemplateRoute.useSearch();
   const navigate = newTemplateRoute.useNavigate();
   const [upload, setUpload] = useState<Upload>();
@@ -134,12 +134,12 @@ function Body() {
 }
 
 export function NewTemplate() {
-  const t = useT();
+  const { t } = useEditorI18n();
   const may = useQuery(sitePermissionsQuery);
-  useTitle(t.editor.fresh.title);
+  useTitle(t.templates.create);
   return (
     <main className="page page-narrow" id="content">
-      <h1>{t.editor.fresh.title}</h1>
+      <h1>{t.templates.create}</h1>
       <p className="muted">{t.editor.fresh.lead}</p>
       {may.error ? (
         <ErrorNote error={may.error} onRetry={() => void may.refetch()} />

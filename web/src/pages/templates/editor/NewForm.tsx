@@ -8,7 +8,7 @@ import { ApiError } from "@/api/errors";
 import { templateVersionQuery } from "@/api/queries";
 import type { TemplateExample, TemplateVersion, VariableValue } from "@/api/types";
 import { putVersion, templateChanged } from "@/api/versionQueries";
-import { useI18n, useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import { bytes } from "@/lib/bytes";
 import { fieldError } from "@/lib/fieldError";
 import { type Sources, sizeOf } from "@/lib/sources";
@@ -38,7 +38,7 @@ export interface Start {
 
 /** What it is made from. */
 function Origin({ start }: { start: Start }) {
-  const { t, language } = useI18n();
+  const { t, language } = useEditorI18n();
   const { source } = start;
   return (
     <aside className="fresh-side">
@@ -81,7 +81,7 @@ interface Props {
 }
 
 export function NewForm({ start, version }: Props) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const client = useQueryClient();
   const navigate = newTemplateRoute.useNavigate();
   const { line } = newTemplateRoute.useSearch();

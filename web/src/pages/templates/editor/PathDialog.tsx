@@ -1,7 +1,7 @@
 /** Asks for the path of a new file, or for another one of a file or folder. */
 
 import { type FormEvent, useState } from "react";
-import { useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import { pathProblem, type Sources } from "@/lib/sources";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
@@ -16,7 +16,7 @@ interface Props {
 }
 
 export function PathDialog({ files, from, onDone, onClose }: Props) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const [path, setPath] = useState(from ?? "");
   const [asked, setAsked] = useState(false);
   const wanted = path.trim();

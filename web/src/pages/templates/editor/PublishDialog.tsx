@@ -6,7 +6,7 @@ import { sources } from "@/api/endpoints";
 import { ApiError } from "@/api/errors";
 import type { Template, TemplateVersion } from "@/api/types";
 import { putVersion, templateChanged } from "@/api/versionQueries";
-import { useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import { fieldError } from "@/lib/fieldError";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
@@ -21,7 +21,7 @@ interface Props {
 }
 
 export function PublishDialog({ template, version, onPublished, onClose }: Props) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const client = useQueryClient();
   const [name, setName] = useState(version.name);
   const [message, setMessage] = useState(version.message);

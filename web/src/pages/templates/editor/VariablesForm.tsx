@@ -5,7 +5,7 @@ import { KeyRound } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { variablesQuery } from "@/api/templateQueries";
 import type { TemplateVariable, VariableValue } from "@/api/types";
-import { useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import { Button } from "@/ui/Button";
 import { Field, Select } from "@/ui/Field";
 import { ErrorNote, Note, Skeleton } from "@/ui/Notes";
@@ -20,7 +20,7 @@ interface FieldProps {
 const PLAIN = new Set(["string", "number", "bool"]);
 
 function VariableField({ variable, value, onChange }: FieldProps) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const hint = [
     variable.description,
     variable.sensitive ? t.editor.variables.sensitive : "",
@@ -68,7 +68,7 @@ interface Props {
 }
 
 export function VariablesForm({ version, busy, onSubmit }: Props) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const { data, error, refetch } = useQuery(variablesQuery(version));
   const [values, setValues] = useState<Record<string, string>>({});
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { Boxes, FileCode, FileDiff, type LucideIcon, ScrollText, SlidersHorizontal } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Template, TemplateVersion } from "@/api/types";
-import { useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import { useTitle } from "@/lib/title";
 import { hasImported, isImporting } from "@/lib/versions";
 import { VERSION_PANELS, type VersionPanel, versionRoute } from "@/routes/editor";
@@ -29,7 +29,7 @@ const ICONS: Record<VersionPanel, LucideIcon> = {
 };
 
 function PanelNav({ panel }: { panel: VersionPanel }) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const params = versionRoute.useParams();
   const nav = useCurrentInSight(panel);
   return (
@@ -82,7 +82,7 @@ interface LoadedProps {
 }
 
 function Loaded({ template, version, mayEdit }: LoadedProps) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const search = versionRoute.useSearch();
   useTitle(t.editor.version.title(version.name, template.display_name || template.name));
   const usual = isImporting(version) || !hasImported(version) ? "log" : "files";

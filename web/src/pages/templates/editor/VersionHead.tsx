@@ -6,7 +6,7 @@ import { useState } from "react";
 import { sources } from "@/api/endpoints";
 import type { Template, TemplateVersion } from "@/api/types";
 import { templateChanged } from "@/api/versionQueries";
-import { useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import { canActivate, hasImported } from "@/lib/versions";
 import { Button, ButtonLink } from "@/ui/Button";
 import { Confirm } from "@/ui/Dialog";
@@ -22,7 +22,7 @@ interface Props {
 }
 
 function Activate({ template, version, mayEdit }: Props) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const client = useQueryClient();
   const [asked, setAsked] = useState(false);
   const activate = useMutation({
@@ -61,7 +61,7 @@ function Activate({ template, version, mayEdit }: Props) {
 }
 
 export function VersionHead({ template, version, mayEdit }: Props) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const active = template.active_version_id === version.id;
   return (
     <header className="version-head">

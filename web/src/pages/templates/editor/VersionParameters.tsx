@@ -5,13 +5,13 @@ import { SlidersHorizontal } from "lucide-react";
 import { templateParametersQuery } from "@/api/queries";
 import { variablesQuery } from "@/api/templateQueries";
 import type { TemplateParameter, TemplateVariable, TemplateVersion } from "@/api/types";
-import { useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import { isImporting } from "@/lib/versions";
 import { Empty, ErrorNote, Skeleton } from "@/ui/Notes";
 import { Table } from "@/ui/Table";
 
 function Parameters({ parameters }: { parameters: TemplateParameter[] }) {
-  const t = useT();
+  const { t } = useEditorI18n();
   return (
     <Table
       label={t.editor.version.panels.parameters}
@@ -44,7 +44,7 @@ function Parameters({ parameters }: { parameters: TemplateParameter[] }) {
 }
 
 function Variables({ variables }: { variables: TemplateVariable[] }) {
-  const t = useT();
+  const { t } = useEditorI18n();
   return (
     <Table
       label={t.editor.version.variables}
@@ -71,7 +71,7 @@ function Variables({ variables }: { variables: TemplateVariable[] }) {
 }
 
 export function VersionParameters({ version }: { version: TemplateVersion }) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const importing = isImporting(version);
   const parameters = useQuery({ ...templateParametersQuery(version.id), enabled: !importing });
   const variables = useQuery({ ...variablesQuery(version.id), enabled: !importing });

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Boxes } from "lucide-react";
 import { versionResourcesQuery } from "@/api/templateQueries";
 import type { TemplateVersion, WorkspaceResource } from "@/api/types";
-import { useT } from "@/i18n";
+import { useEditorI18n } from "@/i18n/editor";
 import { isImporting } from "@/lib/versions";
 import { Empty, ErrorNote, Skeleton } from "@/ui/Notes";
 import { Table } from "@/ui/Table";
@@ -35,7 +35,7 @@ function rowsOf(resources: readonly WorkspaceResource[]): Row[] {
 }
 
 export function VersionResources({ version }: { version: TemplateVersion }) {
-  const t = useT();
+  const { t } = useEditorI18n();
   const importing = isImporting(version);
   const { data, error, refetch } = useQuery({
     ...versionResourcesQuery(version.id),
