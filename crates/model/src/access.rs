@@ -6,6 +6,7 @@
 
 use crate::ids::{OrganizationId, UserId};
 use crate::roles::{self, Permissions};
+use crate::sharing::Sharing;
 use std::collections::BTreeMap;
 
 macro_rules! words {
@@ -105,7 +106,7 @@ words! {
 }
 
 /// A thing, as far as access rules look at it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// Its kind.
     pub resource: Resource,
@@ -115,8 +116,8 @@ pub struct Object {
     pub organization: Option<OrganizationId>,
     /// Whether it may be in any organization: "could this person do it somewhere?".
     pub any_organization: bool,
-    /// Whether every member of its organization may read and use it (a template's default).
-    pub shared_with_organization: bool,
+    /// Whom of its organization it is shared with; only templates are.
+    pub sharing: Sharing,
 }
 
 impl Object {
@@ -127,12 +128,12 @@ impl Object {
             owner: None,
             organization: None,
             any_organization: false,
-            shared_with_organization: false,
+            sharing: Sharing::nobody(),
         }
     }
 
     /// Something in an organization.
-    pub const fn in_organization(resource: Resource, organization: OrganizationId) -> Self {
+    pub fn in_organization(resource: Resource, organization: OrganizationId) -> Self {
         Self {
             organization: Some(organization),
             ..Self::site(resource)
@@ -141,7 +142,7 @@ impl Object {
 
     /// The same thing with an owner.
     #[must_use]
-    pub const fn owned_by(self, owner: UserId) -> Self {
+    pub fn owned_by(self, owner: UserId) -> Self {
         Self {
             owner: Some(owner),
             ..self
@@ -149,20 +150,20 @@ impl Object {
     }
 
     /// A user, who owns what is personal about them.
-    pub const fn user(id: UserId) -> Self {
+    pub fn user(id: UserId) -> Self {
         Self::site(Resource::User).owned_by(id)
     }
 
-    /// A template; `everyone` says whether all members of its organization may use it.
-    pub const fn template(organization: OrganizationId, everyone: bool) -> Self {
+    /// A template.
+    pub fn template(organization: OrganizationId, sharing: Sharing) -> Self {
         Self {
-            shared_with_organization: everyone,
+            sharing,
             ..Self::in_organization(Resource::Template, organization)
         }
     }
 
     /// A workspace.
-    pub const fn workspace(organization: OrganizationId, owner: UserId) -> Self {
+    pub fn workspace(organization: OrganizationId, owner: UserId) -> Self {
         Self::in_organization(Resource::Workspace, organization).owned_by(owner)
     }
 }
@@ -176,7 +177,7 @@ pub struct Reach {
     pub organizations: Vec<OrganizationId>,
     /// Rows of this owner.
     pub owner: Option<UserId>,
-    /// Rows that are shared with the members of these organizations.
+    /// Rows of these organizations that are shared with their members, or with the actor.
     pub shared_in: Vec<OrganizationId>,
 }
 
@@ -350,18 +351,14 @@ impl Subject {
             Verdict::Deny => return false,
             Verdict::Silent => {}
         }
-        if object.shared_with_organization
-            && matches!(action, Action::Read | Action::Use)
-            && object
-                .organization
-                .is_some_and(|id| self.organizations.contains_key(&id))
-        {
-            return true;
-        }
-        // What belongs to an organization is one's own only while one is in it.
+        // What belongs to an organization is shared with one, and is one's own, only while one is in it.
         let still_in = object
             .organization
             .is_none_or(|id| self.organizations.contains_key(&id));
+        let shared = object.sharing.role_of(self.user);
+        if still_in && shared.is_some_and(|role| role.allows(action)) {
+            return true;
+        }
         object.owner == Some(self.user)
             && still_in
             && self.own(object.resource, action) == Verdict::Allow
@@ -433,11 +430,31 @@ mod tests {
             (Action::Update, Object::user(ME), false),
             (Action::Read, Object::user(OTHER), false),
             (Action::Create, Object::site(Resource::User), false),
-            (Action::Read, Object::template(ORG, true), true),
-            (Action::Use, Object::template(ORG, true), true),
-            (Action::Update, Object::template(ORG, true), false),
-            (Action::Read, Object::template(ORG, false), false),
-            (Action::Read, Object::template(OTHER_ORG, true), false),
+            (
+                Action::Read,
+                Object::template(ORG, Sharing::with_everyone()),
+                true,
+            ),
+            (
+                Action::Use,
+                Object::template(ORG, Sharing::with_everyone()),
+                true,
+            ),
+            (
+                Action::Update,
+                Object::template(ORG, Sharing::with_everyone()),
+                false,
+            ),
+            (
+                Action::Read,
+                Object::template(ORG, Sharing::default()),
+                false,
+            ),
+            (
+                Action::Read,
+                Object::template(OTHER_ORG, Sharing::with_everyone()),
+                false,
+            ),
             (
                 Action::Read,
                 Object::site(Resource::DeploymentConfig),
@@ -471,7 +488,7 @@ mod tests {
                 &["template-admin"],
                 &[],
                 Action::Create,
-                Object::template(OTHER_ORG, false),
+                Object::template(OTHER_ORG, Sharing::default()),
                 true,
             ),
             (
@@ -499,7 +516,7 @@ mod tests {
                 &["user-admin"],
                 &[],
                 Action::Create,
-                Object::template(ORG, false),
+                Object::template(ORG, Sharing::default()),
                 false,
             ),
             (
@@ -513,21 +530,21 @@ mod tests {
                 &["auditor"],
                 &[],
                 Action::Update,
-                Object::template(ORG, true),
+                Object::template(ORG, Sharing::with_everyone()),
                 false,
             ),
             (
                 &[],
                 &["organization-template-admin"],
                 Action::Update,
-                Object::template(ORG, false),
+                Object::template(ORG, Sharing::default()),
                 true,
             ),
             (
                 &[],
                 &["organization-template-admin"],
                 Action::Update,
-                Object::template(OTHER_ORG, false),
+                Object::template(OTHER_ORG, Sharing::default()),
                 false,
             ),
             (
@@ -600,7 +617,11 @@ mod tests {
                     for organization in [ORG, OTHER_ORG] {
                         for owner in [ME, OTHER] {
                             let object = Object {
-                                shared_with_organization: resource == Resource::Template,
+                                sharing: if resource == Resource::Template {
+                                    Sharing::with_everyone()
+                                } else {
+                                    Sharing::default()
+                                },
                                 ..Object::in_organization(resource, organization).owned_by(owner)
                             };
                             let listed = reach.all

@@ -15,7 +15,9 @@ pub mod quiet_hours;
 pub mod roles;
 pub mod schedule;
 pub mod search;
+pub mod sharing;
 pub mod states;
 
 pub use access::{Action, Actor, Object, Resource, Scope};
 pub use ids::*;
+pub use sharing::{Sharing, TemplateRole};

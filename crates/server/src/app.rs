@@ -28,6 +28,7 @@ pub mod path_apps;
 mod port_shares;
 mod quiet_hours;
 pub mod sessions;
+pub mod template_sharing;
 pub mod template_versions;
 pub mod templates;
 pub mod tokens;

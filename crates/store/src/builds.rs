@@ -3,6 +3,7 @@
 use crate::db::{self, FromRow};
 use crate::jobs::{JobRow, NewJob, job_from, job_insert_in_tx};
 use crate::pubsub::{publish_in_tx, topics};
+use crate::template_sharing::{SHARING, TemplateObject};
 use crate::workspaces::object;
 use crate::{Error, Result, Store, Tx, WorkspaceKey};
 use chrono::{DateTime, Utc};
@@ -463,11 +464,20 @@ impl Store {
 
     async fn build_for_state(&self, actor: &Actor, id: BuildId) -> Result<()> {
         let build = self.build_get(actor, BuildKey::Id(id)).await?;
-        let may = actor.can(
-            Action::Update,
-            &Object::template(build.organization_id, false),
-        );
-        if may { Ok(()) } else { Err(Error::Forbidden) }
+        let template: Option<TemplateObject> = self
+            .maybe(
+                &format!(
+                    "select v.organization_id, {SHARING} from template_versions v join templates t on t.id = v.template_id \
+                     where v.id = $1"
+                ),
+                &[&build.template_version_id.0],
+            )
+            .await?;
+        if template.is_some_and(|template| actor.can(Action::Update, &template.0)) {
+            Ok(())
+        } else {
+            Err(Error::Forbidden)
+        }
     }
 
     /// Moves the deadline of a build, or takes it away.

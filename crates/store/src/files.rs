@@ -1,6 +1,7 @@
 //! Uploaded template archives, kept once for each content and uploader.
 
 use crate::db::FromRow;
+use crate::template_sharing::{SHARING, TemplateObject};
 use crate::{Error, Result, Store};
 use chrono::{DateTime, Utc};
 use coder_model::{Action, Actor, FileId, Object, Resource, UserId};
@@ -82,21 +83,15 @@ impl Store {
         if actor.can(Action::Read, &object(file.created_by)) {
             return Ok(file);
         }
-        struct InTemplate(uuid::Uuid, bool);
-        impl FromRow for InTemplate {
-            fn from_row(row: &Row) -> Self {
-                Self(row.get(0), row.get(1))
-            }
-        }
-        let templates: Vec<InTemplate> = self
+        let templates: Vec<TemplateObject> = self
             .rows(
-                "select t.organization_id, t.everyone_access from templates t join template_versions v on v.template_id = t.id \
-                 join provisioner_jobs j on j.id = v.job_id where j.file_id = $1 and not t.deleted",
+                &format!("select t.organization_id, {SHARING} from templates t join template_versions v on v.template_id = t.id \
+                 join provisioner_jobs j on j.id = v.job_id where j.file_id = $1 and not t.deleted"),
                 &[&id.0],
             )
             .await?;
         // Reading the source needs more than using the template: it may hold what is not for everybody.
-        let may = |t: &InTemplate| actor.can(Action::Update, &Object::template(t.0.into(), t.1));
+        let may = |t: &TemplateObject| actor.can(Action::Update, &t.0);
         if templates.iter().any(may) {
             Ok(file)
         } else {

@@ -2,11 +2,12 @@
 
 use crate::db::{self, FromRow};
 use crate::pubsub::{publish_all_in_tx, publish_in_tx, topics};
+use crate::template_sharing::{SHARING, sharing_from};
 use crate::{Error, Result, Store, Tx};
 use chrono::{DateTime, Utc};
 use coder_model::states::JobStatus;
 use coder_model::{
-    Action, Actor, DaemonId, FileId, JobId, Object, OrganizationId, UserId, WorkspaceId,
+    Action, Actor, DaemonId, FileId, JobId, Object, OrganizationId, Sharing, UserId, WorkspaceId,
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -122,8 +123,8 @@ struct JobSubject {
     job: JobRow,
     /// Organization and owner of the workspace that a build is of.
     workspace: Option<(OrganizationId, UserId)>,
-    /// Whether everybody may use the template that an import or a dry run is of.
-    everyone: bool,
+    /// Whom the template that an import or a dry run is of is shared with.
+    sharing: Sharing,
 }
 
 impl FromRow for JobSubject {
@@ -135,7 +136,7 @@ impl FromRow for JobSubject {
             workspace: organization
                 .zip(owner)
                 .map(|(organization, owner)| (OrganizationId(organization), UserId(owner))),
-            everyone: row.get::<_, Option<bool>>(JOB_WIDTH + 2).unwrap_or(false),
+            sharing: sharing_from(row, JOB_WIDTH + 2),
         }
     }
 }
@@ -145,7 +146,7 @@ impl JobSubject {
         if let Some((organization, owner)) = self.workspace {
             return actor.can(action, &Object::workspace(organization, owner));
         }
-        let template = Object::template(self.job.organization_id, self.everyone);
+        let template = Object::template(self.job.organization_id, self.sharing.clone());
         // A dry run is about what one person tried: others need to be able to change the template.
         let action = if self.job.kind == "template_version_dry_run" {
             Action::Update
@@ -221,7 +222,7 @@ impl Store {
     async fn job_subject(&self, id: JobId) -> Result<JobSubject> {
         self.maybe(
             &format!(
-                "select {JOB_COLUMNS}, w.organization_id, w.owner_id, t.everyone_access from provisioner_jobs j \
+                "select {JOB_COLUMNS}, w.organization_id, w.owner_id, {SHARING} from provisioner_jobs j \
                  left join workspace_builds b on b.job_id = j.id left join workspaces w on w.id = b.workspace_id \
                  left join template_versions v on v.id = (j.input->>'template_version_id')::uuid \
                  left join templates t on t.id = v.template_id where j.id = $1"

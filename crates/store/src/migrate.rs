@@ -25,6 +25,10 @@ pub(crate) const SCHEMA: Schema = Schema {
             "job_trace",
             include_str!("../migrations/0002_job_trace.sql"),
         ),
+        (
+            "template_sharing",
+            include_str!("../migrations/0003_template_sharing.sql"),
+        ),
     ],
 };
 

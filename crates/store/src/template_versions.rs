@@ -2,10 +2,11 @@
 
 use crate::db::{self, FromRow};
 use crate::jobs::{JOB_COLUMNS, JobRow, NewJob, job_from, job_insert_in_tx};
+use crate::template_sharing::{SHARING, sharing_from};
 use crate::{Error, Result, Store};
 use chrono::{DateTime, Utc};
 use coder_model::{
-    Action, Actor, Object, OrganizationId, Resource, TemplateId, TemplateVersionId, UserId,
+    Action, Actor, Object, OrganizationId, Resource, Sharing, TemplateId, TemplateVersionId, UserId,
 };
 use std::collections::BTreeMap;
 use tokio_postgres::Row;
@@ -30,18 +31,18 @@ pub struct VersionRow {
     /// `[{"id":…,"optional":…}]`.
     pub external_auth_providers: serde_json::Value,
     pub has_ai_task: Option<bool>,
-    /// Whether every member of the organization may read the template; `None` without a template.
-    pub everyone_access: Option<bool>,
+    /// Whom its template is shared with.
+    pub sharing: Sharing,
     pub job: JobRow,
 }
 
-const WIDTH: usize = 16;
+const WIDTH: usize = 17;
 
 /// The columns of [`VersionRow`] from `v`, its template `t`, its author `u` and its job `j`.
 fn columns() -> String {
     format!(
         "v.id, v.template_id, v.organization_id, v.created_at, v.updated_at, v.name, v.message, v.readme, v.created_by, u.username, \
-         u.avatar_url, v.archived, v.source_example_id, v.external_auth_providers, v.has_ai_task, t.everyone_access, {JOB_COLUMNS}"
+         u.avatar_url, v.archived, v.source_example_id, v.external_auth_providers, v.has_ai_task, {SHARING}, {JOB_COLUMNS}"
     )
 }
 
@@ -66,7 +67,7 @@ impl FromRow for VersionRow {
             source_example_id: row.get(12),
             external_auth_providers: row.get(13),
             has_ai_task: row.get(14),
-            everyone_access: row.get(15),
+            sharing: sharing_from(row, 15),
             job: job_from(row, WIDTH),
         }
     }
@@ -75,7 +76,7 @@ impl FromRow for VersionRow {
 impl VersionRow {
     /// The version as access rules look at it: like its template, or like a template to be made.
     pub fn object(&self) -> Object {
-        Object::template(self.organization_id, self.everyone_access.unwrap_or(false))
+        Object::template(self.organization_id, self.sharing.clone())
     }
 }
 
@@ -193,12 +194,22 @@ impl Store {
     /// not give and replaces what is stored here by what the template declares.
     ///
     /// # Errors
-    /// [`Error::Forbidden`]; [`Error::Conflict`] on `template_versions_name`.
+    /// [`Error::NotFound`] of its template; [`Error::Forbidden`]; [`Error::Conflict`] on `template_versions_name`.
     pub async fn version_create(&self, actor: &Actor, new: &NewVersion<'_>) -> Result<VersionRow> {
-        if !actor.can(
-            Action::Create,
-            &Object::in_organization(Resource::Template, new.job.organization_id),
-        ) {
+        let may = match new.template_id {
+            Some(id) => {
+                let template = self.template_get(actor, crate::TemplateKey::Id(id)).await?;
+                actor.can(Action::Update, &template.object())
+            }
+            None => {
+                let organization = new.job.organization_id;
+                actor.can(
+                    Action::Create,
+                    &Object::in_organization(Resource::Template, organization),
+                )
+            }
+        };
+        if !may {
             return Err(Error::Forbidden);
         }
         let mut values: BTreeMap<String, Vec<u8>> = BTreeMap::new();

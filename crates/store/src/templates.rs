@@ -1,11 +1,13 @@
 //! Templates: a name for a series of versions, and the rules for workspaces made from it.
 
 use crate::db::{self, FromRow};
+use crate::template_sharing::{CHANGED, sharing_from, user_acl};
 use crate::{Error, Result, Store, Tx};
 use chrono::{DateTime, Utc};
 use coder_model::search::{BadQuery, Query};
 use coder_model::{
-    Action, Actor, Object, OrganizationId, Resource, TemplateId, TemplateVersionId, UserId,
+    Action, Actor, Object, OrganizationId, Resource, Sharing, TemplateId, TemplateRole,
+    TemplateVersionId, UserId,
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -17,8 +19,6 @@ pub struct TemplateSettings {
     pub display_name: String,
     pub description: String,
     pub icon: String,
-    /// Whether every member of the organization may read and use it.
-    pub everyone_access: bool,
     pub default_ttl_ms: i64,
     pub activity_bump_ms: i64,
     pub allow_user_cancel_workspace_jobs: bool,
@@ -53,16 +53,17 @@ pub struct TemplateRow {
     /// People who used a workspace of it in the last week.
     pub active_user_count: i64,
     pub settings: TemplateSettings,
+    pub sharing: Sharing,
 }
 
 const COLUMNS: &str = "t.id, t.organization_id, o.name, o.display_name, o.icon, t.created_at, t.updated_at, t.active_version_id, \
      t.created_by, u.username, \
      (select count(distinct s.user_id) from workspace_agent_stats s where s.template_id = t.id \
        and s.connection_count > 0 and s.created_at > now() - interval '7 days'), \
-     t.name, t.display_name, t.description, t.icon, t.everyone_access, t.default_ttl_ms, t.activity_bump_ms, \
+     t.name, t.display_name, t.description, t.icon, t.default_ttl_ms, t.activity_bump_ms, \
      t.allow_user_cancel_workspace_jobs, t.allow_user_autostart, t.allow_user_autostop, t.autostart_days, t.autostop_days, \
      t.autostop_weeks, t.failure_ttl_ms, t.time_til_dormant_ms, t.time_til_dormant_autodelete_ms, t.require_active_version, \
-     t.deprecation_message, t.max_port_share_level, t.use_classic_parameter_flow";
+     t.deprecation_message, t.max_port_share_level, t.use_classic_parameter_flow, t.everyone_role, t.user_acl";
 
 const FROM: &str = "templates t join organizations o on o.id = t.organization_id join users u on u.id = t.created_by";
 
@@ -85,23 +86,23 @@ impl FromRow for TemplateRow {
                 display_name: row.get(12),
                 description: row.get(13),
                 icon: row.get(14),
-                everyone_access: row.get(15),
-                default_ttl_ms: row.get(16),
-                activity_bump_ms: row.get(17),
-                allow_user_cancel_workspace_jobs: row.get(18),
-                allow_user_autostart: row.get(19),
-                allow_user_autostop: row.get(20),
-                autostart_days: row.get(21),
-                autostop_days: row.get(22),
-                autostop_weeks: row.get(23),
-                failure_ttl_ms: row.get(24),
-                time_til_dormant_ms: row.get(25),
-                time_til_dormant_autodelete_ms: row.get(26),
-                require_active_version: row.get(27),
-                deprecation_message: row.get(28),
-                max_port_share_level: row.get(29),
-                use_classic_parameter_flow: row.get(30),
+                default_ttl_ms: row.get(15),
+                activity_bump_ms: row.get(16),
+                allow_user_cancel_workspace_jobs: row.get(17),
+                allow_user_autostart: row.get(18),
+                allow_user_autostop: row.get(19),
+                autostart_days: row.get(20),
+                autostop_days: row.get(21),
+                autostop_weeks: row.get(22),
+                failure_ttl_ms: row.get(23),
+                time_til_dormant_ms: row.get(24),
+                time_til_dormant_autodelete_ms: row.get(25),
+                require_active_version: row.get(26),
+                deprecation_message: row.get(27),
+                max_port_share_level: row.get(28),
+                use_classic_parameter_flow: row.get(29),
             },
+            sharing: sharing_from(row, 30),
         }
     }
 }
@@ -109,7 +110,7 @@ impl FromRow for TemplateRow {
 impl TemplateRow {
     /// The template as access rules look at it.
     pub fn object(&self) -> Object {
-        Object::template(self.organization_id, self.settings.everyone_access)
+        Object::template(self.organization_id, self.sharing.clone())
     }
 }
 
@@ -208,6 +209,7 @@ pub struct NewTemplate {
     pub version: TemplateVersionId,
     pub created_by: UserId,
     pub settings: TemplateSettings,
+    pub sharing: Sharing,
     pub now: DateTime<Utc>,
 }
 
@@ -285,7 +287,7 @@ impl Store {
         self.rows(
             &format!(
                 "select {COLUMNS} from {FROM} where not t.deleted \
-                 and ($1 or t.organization_id = any($2) or (t.everyone_access and t.organization_id = any($3))) \
+                 and ($1 or t.organization_id = any($2) or (t.organization_id = any($3) and (t.everyone_role is not null or t.user_acl ? $14))) \
                  and ($4::uuid is null or t.organization_id = $4) \
                  and ($5::text is null or lower(o.name) = lower($5) or o.id::text = lower($5)) \
                  and ($6::text is null or strpos(lower(t.name), lower($6)) > 0) \
@@ -312,6 +314,7 @@ impl Store {
                 &filter.ids,
                 &filter.author,
                 &filter.author_id,
+                &actor.user_id().map(|id| id.to_string()),
             ],
         )
         .await
@@ -377,18 +380,18 @@ impl Store {
         db::execute(
             &tx,
             "insert into templates (id, organization_id, created_at, updated_at, active_version_id, created_by, name, display_name, \
-             description, icon, everyone_access, default_ttl_ms, activity_bump_ms, allow_user_cancel_workspace_jobs, \
+             description, icon, everyone_role, default_ttl_ms, activity_bump_ms, allow_user_cancel_workspace_jobs, \
              allow_user_autostart, allow_user_autostop, autostart_days, autostop_days, autostop_weeks, failure_ttl_ms, \
              time_til_dormant_ms, time_til_dormant_autodelete_ms, require_active_version, deprecation_message, \
-             max_port_share_level, use_classic_parameter_flow) values \
-             ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)",
+             max_port_share_level, use_classic_parameter_flow, user_acl) values \
+             ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)",
             &[
                 &new.id.0, &new.organization_id.0, &new.now, &new.version.0, &new.created_by.0, &s.name, &s.display_name,
-                &s.description, &s.icon, &s.everyone_access, &s.default_ttl_ms, &s.activity_bump_ms,
+                &s.description, &s.icon, &new.sharing.everyone.map(TemplateRole::as_str), &s.default_ttl_ms, &s.activity_bump_ms,
                 &s.allow_user_cancel_workspace_jobs, &s.allow_user_autostart, &s.allow_user_autostop, &s.autostart_days,
                 &s.autostop_days, &s.autostop_weeks, &s.failure_ttl_ms, &s.time_til_dormant_ms,
                 &s.time_til_dormant_autodelete_ms, &s.require_active_version, &s.deprecation_message,
-                &s.max_port_share_level, &s.use_classic_parameter_flow,
+                &s.max_port_share_level, &s.use_classic_parameter_flow, &user_acl(&new.sharing.users),
             ],
         )
         .await?;
@@ -409,7 +412,7 @@ impl Store {
         self.template_get(actor, TemplateKey::Id(new.id)).await
     }
 
-    /// Replaces a template's settings.
+    /// Replaces a template's settings; with `private` it is no longer shared with everybody.
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Forbidden`]; [`Error::Conflict`] on `templates_name`.
@@ -418,6 +421,7 @@ impl Store {
         actor: &Actor,
         id: TemplateId,
         s: &TemplateSettings,
+        private: bool,
         now: DateTime<Utc>,
     ) -> Result<TemplateRow> {
         let old = self.template_get(actor, TemplateKey::Id(id)).await?;
@@ -425,13 +429,14 @@ impl Store {
             return Err(Error::Forbidden);
         }
         self.execute(
-            "update templates set updated_at = $2, name = $3, display_name = $4, description = $5, icon = $6, everyone_access = $7, \
+            "update templates set updated_at = $2, name = $3, display_name = $4, description = $5, icon = $6, \
+             everyone_role = case when $7 then null else everyone_role end, \
              default_ttl_ms = $8, activity_bump_ms = $9, allow_user_cancel_workspace_jobs = $10, allow_user_autostart = $11, \
              allow_user_autostop = $12, autostart_days = $13, autostop_days = $14, autostop_weeks = $15, failure_ttl_ms = $16, \
              time_til_dormant_ms = $17, time_til_dormant_autodelete_ms = $18, require_active_version = $19, \
              deprecation_message = $20, max_port_share_level = $21, use_classic_parameter_flow = $22 where id = $1 and not deleted",
             &[
-                &id.0, &now, &s.name, &s.display_name, &s.description, &s.icon, &s.everyone_access, &s.default_ttl_ms,
+                &id.0, &now, &s.name, &s.display_name, &s.description, &s.icon, &private, &s.default_ttl_ms,
                 &s.activity_bump_ms, &s.allow_user_cancel_workspace_jobs, &s.allow_user_autostart, &s.allow_user_autostop,
                 &s.autostart_days, &s.autostop_days, &s.autostop_weeks, &s.failure_ttl_ms, &s.time_til_dormant_ms,
                 &s.time_til_dormant_autodelete_ms, &s.require_active_version, &s.deprecation_message,
@@ -439,7 +444,7 @@ impl Store {
             ],
         )
         .await?;
-        self.template_get(actor, TemplateKey::Id(id)).await
+        self.template_get(&CHANGED, TemplateKey::Id(id)).await
     }
 
     /// Makes a version the one that new workspaces get.

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{is_false, null_as_empty};
+use crate::{ReducedUser, is_false, null_as_empty};
 
 /// What names an organization.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -30,6 +30,25 @@ pub struct Organization {
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
     pub is_default: bool,
+}
+
+/// People who are given access together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Group {
+    pub id: Uuid,
+    pub name: String,
+    pub display_name: String,
+    pub organization_id: Uuid,
+    #[serde(deserialize_with = "null_as_empty")]
+    pub members: Vec<ReducedUser>,
+    pub total_member_count: i64,
+    pub avatar_url: String,
+    pub quota_allowance: i64,
+    /// `user` when people made it, `oidc` when a sign-in did.
+    pub source: String,
+    pub organization_name: String,
+    pub organization_display_name: String,
 }
 
 /// A membership.

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{LoginType, SlimRole, UserStatus, null_as_empty};
+use crate::{Group, LoginType, ReducedUser, SlimRole, UserStatus, null_as_empty};
 
 /// Build time percentiles in milliseconds, absent without builds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -202,7 +202,7 @@ pub struct TemplateExample {
 /// A person with a role on a template.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct TemplateRoleUser {
+pub struct TemplateUser {
     pub id: Uuid,
     pub username: String,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -221,16 +221,59 @@ pub struct TemplateRoleUser {
     pub organization_ids: Vec<Uuid>,
     #[serde(deserialize_with = "null_as_empty")]
     pub roles: Vec<SlimRole>,
+    /// `use` or `admin`.
     pub role: String,
 }
 
-/// Who may use or administer a template. Groups are a licensed feature of stock Coder and stay
-/// opaque.
+/// A group with a role on a template. The only one is `Everyone`, all members of an organization; it has the
+/// organization's id.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TemplateGroup {
+    pub id: Uuid,
+    pub name: String,
+    pub display_name: String,
+    pub organization_id: Uuid,
+    #[serde(deserialize_with = "null_as_empty")]
+    pub members: Vec<ReducedUser>,
+    pub total_member_count: i64,
+    pub avatar_url: String,
+    pub quota_allowance: i64,
+    /// `user` when people made it, `oidc` when a sign-in did.
+    pub source: String,
+    pub organization_name: String,
+    pub organization_display_name: String,
+    /// `use` or `admin`.
+    pub role: String,
+}
+
+/// Whom a template is shared with.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TemplateAcl {
     #[serde(deserialize_with = "null_as_empty")]
-    pub users: Vec<TemplateRoleUser>,
+    pub users: Vec<TemplateUser>,
     #[serde(deserialize_with = "null_as_empty")]
-    pub group: Vec<serde_json::Value>,
+    pub group: Vec<TemplateGroup>,
+}
+
+/// Changes whom a template is shared with: roles by id, `use`, `admin`, or nothing to take the role away. Who is not named
+/// keeps their role.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UpdateTemplateAcl {
+    #[serde(deserialize_with = "null_as_empty")]
+    pub user_perms: BTreeMap<String, String>,
+    #[serde(deserialize_with = "null_as_empty")]
+    pub group_perms: BTreeMap<String, String>,
+}
+
+/// People and groups that a template can be shared with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AclAvailable {
+    #[serde(deserialize_with = "null_as_empty")]
+    pub users: Vec<ReducedUser>,
+    #[serde(deserialize_with = "null_as_empty")]
+    pub groups: Vec<Group>,
 }

@@ -844,6 +844,41 @@ export interface paths {
         patch: operations["templates_update"];
         trace?: never;
     };
+    "/templates/{template}/acl": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whom a template is shared with. */
+        get: operations["templates_acl"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Changes whom a template is shared with. */
+        patch: operations["templates_update_acl"];
+        trace?: never;
+    };
+    "/templates/{template}/acl/available": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** People and groups that a template can be shared with. */
+        get: operations["templates_acl_available"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/templates/{template}/daus": {
         parameters: {
             query?: never;
@@ -2494,6 +2529,11 @@ export interface components {
             status_code: number;
             warnings: components["schemas"]["HealthMessage"][];
         };
+        /** @description People and groups that a template can be shared with. */
+        AclAvailable: {
+            groups: components["schemas"]["Group"][];
+            users: components["schemas"]["ReducedUser"][];
+        };
         /** @description What a client needs to reach an agent. */
         AgentConnectionInfo: {
             derp_force_websockets: boolean;
@@ -3054,6 +3094,24 @@ export interface components {
             default_provider_configured: boolean;
             enabled: boolean;
         };
+        /** @description People who are given access together. */
+        Group: {
+            avatar_url: string;
+            display_name: string;
+            /** Format: uuid */
+            id: string;
+            members: components["schemas"]["ReducedUser"][];
+            name: string;
+            organization_display_name: string;
+            /** Format: uuid */
+            organization_id: string;
+            organization_name: string;
+            /** Format: int64 */
+            quota_allowance: number;
+            source: string;
+            /** Format: int64 */
+            total_member_count: number;
+        };
         /** @description A warning with its code. */
         HealthMessage: {
             code: string;
@@ -3448,6 +3506,24 @@ export interface components {
             /** Format: date-time */
             deadline?: string;
         };
+        /** @description An account without its roles and organizations, as lists of other resources carry it. */
+        ReducedUser: {
+            avatar_url?: string;
+            /** Format: date-time */
+            created_at: string;
+            email: string;
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            last_seen_at: string;
+            login_type: components["schemas"]["LoginType"];
+            name?: string;
+            status: components["schemas"]["UserStatus"];
+            theme_preference?: string;
+            /** Format: date-time */
+            updated_at: string;
+            username: string;
+        };
         /** @description One place where workspace apps can be reached. */
         Region: {
             display_name: string;
@@ -3557,6 +3633,11 @@ export interface components {
             updated_at: string;
             use_classic_parameter_flow: boolean;
         };
+        /** @description Whom a template is shared with. */
+        TemplateAcl: {
+            group: components["schemas"]["TemplateGroup"][];
+            users: components["schemas"]["TemplateUser"][];
+        };
         /** @description Days on which workspaces may start by schedule. */
         TemplateAutostartRequirement: {
             days_of_week: string[];
@@ -3584,6 +3665,46 @@ export interface components {
             name: string;
             tags: string[];
             url: string;
+        };
+        /** @description A group with a role on a template. The only one is `Everyone`, all members of an organization; it has the organization's id. */
+        TemplateGroup: {
+            avatar_url: string;
+            display_name: string;
+            /** Format: uuid */
+            id: string;
+            members: components["schemas"]["ReducedUser"][];
+            name: string;
+            organization_display_name: string;
+            /** Format: uuid */
+            organization_id: string;
+            organization_name: string;
+            /** Format: int64 */
+            quota_allowance: number;
+            role: string;
+            source: string;
+            /** Format: int64 */
+            total_member_count: number;
+        };
+        /** @description A person with a role on a template. */
+        TemplateUser: {
+            avatar_url?: string;
+            /** Format: date-time */
+            created_at: string;
+            email: string;
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            last_seen_at: string;
+            login_type: components["schemas"]["LoginType"];
+            name?: string;
+            organization_ids: string[];
+            role: string;
+            roles: components["schemas"]["SlimRole"][];
+            status: components["schemas"]["UserStatus"];
+            theme_preference?: string;
+            /** Format: date-time */
+            updated_at: string;
+            username: string;
         };
         /** @description A version of a template. */
         TemplateVersion: {
@@ -3691,6 +3812,15 @@ export interface components {
         /** @description Replaces the roles of an account or a member. */
         UpdateRoles: {
             roles?: string[] | null;
+        };
+        /** @description Changes whom a template is shared with: roles by id, `use`, `admin`, or nothing to take the role away. Who is not named keeps their role. */
+        UpdateTemplateAcl: {
+            group_perms?: {
+                [key: string]: string;
+            } | null;
+            user_perms?: {
+                [key: string]: string;
+            } | null;
         };
         /** @description Changes a template; a field that is absent stays as it is. */
         UpdateTemplateMeta: {
@@ -5647,6 +5777,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Template"];
+                };
+            };
+            default: components["responses"]["Failure"];
+        };
+    };
+    templates_acl: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                template: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TemplateAcl"];
+                };
+            };
+            default: components["responses"]["Failure"];
+        };
+    };
+    templates_update_acl: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                template: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateTemplateAcl"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Response"];
+                };
+            };
+            default: components["responses"]["Failure"];
+        };
+    };
+    templates_acl_available: {
+        parameters: {
+            query?: {
+                q?: string;
+                limit?: number;
+                offset?: number;
+                after_id?: string;
+            };
+            header?: never;
+            path: {
+                template: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AclAvailable"];
                 };
             };
             default: components["responses"]["Failure"];

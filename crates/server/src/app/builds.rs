@@ -12,9 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use chrono::Utc;
 use coder_model::states::{JobStatus, Transition};
-use coder_model::{
-    Action, Actor, BuildId, JobId, Object, PresetId, TemplateVersionId, UserId, WorkspaceId,
-};
+use coder_model::{Actor, BuildId, JobId, PresetId, TemplateVersionId, UserId, WorkspaceId};
 use coder_provisioner::VariableValue;
 use coder_provisioner::parse::{Parsed, TemplateVariable};
 use coder_store::{
@@ -78,14 +76,20 @@ fn active() -> Fail {
         .with_detail("Wait until it has ended, or cancel it.")
 }
 
-fn may_manage(actor: &Actor, workspace: &WorkspaceRow) -> bool {
-    actor.can(
-        Action::Update,
-        &Object::template(workspace.organization_id, false),
-    )
-}
-
 impl App {
+    /// Whether somebody may change the template of a workspace.
+    async fn may_manage(&self, actor: &Actor, workspace: &WorkspaceRow) -> Result<bool, Fail> {
+        match self
+            .store
+            .template_to_change(actor, workspace.template_id)
+            .await
+        {
+            Ok(_) => Ok(true),
+            Err(Error::NotFound | Error::Forbidden) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Queues a build of a workspace.
     ///
     /// # Errors
@@ -116,7 +120,7 @@ impl App {
         let pinned = starts
             && workspace.template_require_active_version
             && version != workspace.template_active_version_id;
-        if pinned && !may_manage(actor, workspace) {
+        if pinned && !self.may_manage(actor, workspace).await? {
             return Err(Fail::new(
                 Kind::Forbidden,
                 "The template requires its active version. Start the workspace with that one.",
@@ -384,7 +388,7 @@ impl App {
             )));
         };
         let privileged = request.orphan || !state.is_empty() || !request.log_level.is_empty();
-        if privileged && !may_manage(&caller.actor, &workspace) {
+        if privileged && !self.may_manage(&caller.actor, &workspace).await? {
             return Err(Fail::new(
                 Kind::Forbidden,
                 "Only template managers may give a build another state, orphan resources or ask for the debug log.",
@@ -488,7 +492,9 @@ impl App {
             .store
             .workspace_get(&caller.actor, WorkspaceKey::Id(row.workspace_id), true)
             .await?;
-        if !workspace.template_allow_user_cancel && !may_manage(&caller.actor, &workspace) {
+        if !workspace.template_allow_user_cancel
+            && !self.may_manage(&caller.actor, &workspace).await?
+        {
             return Err(Fail::new(
                 Kind::Forbidden,
                 "The template does not let users cancel builds. Ask a template manager.",

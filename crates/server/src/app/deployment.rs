@@ -4,7 +4,9 @@ use super::{App, Caller};
 use crate::config::options::{self, Kind, Source};
 use crate::fail::Fail;
 use chrono::Utc;
-use coder_model::{Action, Object, OrganizationId, Resource, TemplateId, UserId, WorkspaceId};
+use coder_model::{
+    Action, Object, OrganizationId, Resource, Sharing, TemplateId, UserId, WorkspaceId,
+};
 use coder_store::{TemplateKey, UserKey, WorkspaceKey};
 use coder_wire as wire;
 use std::collections::BTreeMap;
@@ -285,7 +287,7 @@ impl App {
                 organization: id("object.organization_id", &wanted.organization_id)?
                     .map(OrganizationId),
                 any_organization: wanted.any_org,
-                shared_with_organization: false,
+                sharing: Sharing::default(),
             };
             let object = match id("object.resource_id", &wanted.resource_id)? {
                 None => Some(owned_somewhere(caller, object)),

@@ -1,17 +1,20 @@
 //! Templates: making, changing and deleting them, and which version is the active one.
 
+use super::template_sharing::shared;
 use super::{App, Caller, Change, views};
 use crate::fail::{Checks, Fail, Kind};
 use chrono::Utc;
 use coder_model::states::JobStatus;
-use coder_model::{Action, Actor, OrganizationId, TemplateId, TemplateVersionId, names, search};
+use coder_model::{
+    Action, Actor, OrganizationId, Sharing, TemplateId, TemplateVersionId, names, search,
+};
 use coder_store::{
     Error, NewTemplate, OrganizationRow, TEMPLATE_SEARCH_KEYS, TemplateFilter, TemplateKey,
     TemplateRow, TemplateSettings, VersionKey,
 };
 use coder_wire as wire;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub(crate) const UNIQUE: &str = "This value is already in use and should be unique.";
@@ -45,6 +48,15 @@ pub struct DailyUsersResponse {
 struct DailyUsersEntry {
     date: String,
     amount: i64,
+}
+
+/// A template as the audit log compares it.
+fn audited(row: &TemplateRow) -> Value {
+    let mut all = json!(views::template(row, &[]));
+    if let (Some(all), Value::Object(sharing)) = (all.as_object_mut(), shared(row)) {
+        all.extend(sharing);
+    }
+    all
 }
 
 /// Says what is wrong with the settings of a template.
@@ -179,7 +191,6 @@ impl App {
             display_name: request.display_name,
             description: request.description,
             icon: request.icon,
-            everyone_access: !request.disable_everyone_group_access,
             default_ttl_ms: request.default_ttl_ms.unwrap_or(0),
             activity_bump_ms: request.activity_bump_ms.unwrap_or(DEFAULT_BUMP_MS),
             allow_user_cancel_workspace_jobs: request
@@ -258,6 +269,11 @@ impl App {
             version: version_id,
             created_by: caller.user.id,
             settings,
+            sharing: if request.disable_everyone_group_access {
+                Sharing::default()
+            } else {
+                Sharing::with_everyone()
+            },
             now: Utc::now(),
         };
         let row = self
@@ -331,9 +347,8 @@ impl App {
         );
         set(&mut s.deprecation_message, request.deprecation_message);
         // Only "yes" is an instruction: clients send "no" for "as it is".
-        if request.disable_everyone_group_access == Some(true) {
-            s.everyone_access = false;
-        }
+        let private =
+            request.disable_everyone_group_access == Some(true) && old.sharing.everyone.is_some();
         set(&mut s.max_port_share_level, request.max_port_share_level);
         set(
             &mut s.use_classic_parameter_flow,
@@ -344,12 +359,12 @@ impl App {
         let now = Utc::now();
         let restart_dormancy = request.update_workspace_dormant_at.unwrap_or(false);
         let restart_last_used = request.update_workspace_last_used_at.unwrap_or(false);
-        if settings == old.settings && !restart_dormancy && !restart_last_used {
+        if settings == old.settings && !private && !restart_dormancy && !restart_last_used {
             return self.template_view(&old).await;
         }
         let row = self
             .store
-            .template_update(&caller.actor, id, &settings, now)
+            .template_update(&caller.actor, id, &settings, private, now)
             .await
             .map_err(taken)?;
         let delete_after = settings.time_til_dormant_autodelete_ms;
@@ -364,11 +379,8 @@ impl App {
         let view = self.template_view(&row).await?;
         let change = Change::new("write", "template", row.id, row.settings.name.as_str())
             .within(row.organization_id);
-        self.record(
-            caller,
-            change.between(&views::template(&old, &[]), &views::template(&row, &[])),
-        )
-        .await;
+        self.record(caller, change.between(&audited(&old), &audited(&row)))
+            .await;
         Ok(view)
     }
 
@@ -525,7 +537,6 @@ mod tests {
             display_name: String::new(),
             description: String::new(),
             icon: String::new(),
-            everyone_access: true,
             default_ttl_ms: 0,
             activity_bump_ms: 0,
             allow_user_cancel_workspace_jobs: true,

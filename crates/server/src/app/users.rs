@@ -34,6 +34,24 @@ pub fn user(row: &UserRow) -> wire::User {
     }
 }
 
+/// How the API shows a user in lists of other things.
+pub fn reduced(row: &UserRow) -> wire::ReducedUser {
+    let user = user(row);
+    wire::ReducedUser {
+        id: user.id,
+        username: user.username,
+        avatar_url: user.avatar_url,
+        name: user.name,
+        email: user.email,
+        created_at: user.created_at,
+        updated_at: user.updated_at,
+        last_seen_at: user.last_seen_at,
+        status: user.status,
+        login_type: user.login_type,
+        theme_preference: user.theme_preference,
+    }
+}
+
 /// What is wrong with a password, said for the field that holds it.
 fn check_password(checks: &mut Checks, field: &str, text: &str) {
     checks.check(field, password::check(text));

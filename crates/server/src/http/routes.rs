@@ -295,6 +295,8 @@ fn template_routes() -> Router<App> {
         .route("/organizations/{organization}/templateversions", post(template_versions::create))
         .route("/templates", get(templates::list))
         .route("/templates/{template}", get(templates::get).patch(templates::update).delete(templates::delete))
+        .route("/templates/{template}/acl", get(templates::acl).patch(templates::update_acl))
+        .route("/templates/{template}/acl/available", get(templates::acl_available))
         .route("/templates/{template}/daus", get(templates::daily_users))
         .route("/templates/{template}/versions", get(template_versions::list).patch(templates::promote))
         .route("/templates/{template}/versions/archive", post(templates::archive_versions))

@@ -7,7 +7,7 @@ use crate::app::{App, Caller};
 use crate::fail::Fail;
 use crate::starters;
 use axum::extract::{Path, State};
-use coder_store::TemplateKey;
+use coder_store::{PeopleFilter, TemplateKey};
 use coder_wire as wire;
 use serde::Deserialize;
 
@@ -110,6 +110,45 @@ pub async fn promote(
 ) -> Result<Reply<wire::Response>, Fail> {
     app.template_promote(&caller, template.0, request).await?;
     Ok(message("Updated the active template version!"))
+}
+
+/// Whom a template is shared with.
+pub async fn acl(
+    State(app): State<App>,
+    caller: Caller,
+    template: TemplatePath,
+) -> Result<Reply<wire::TemplateAcl>, Fail> {
+    app.template_acl(&caller, template.0).await.map(ok)
+}
+
+/// Changes whom a template is shared with.
+pub async fn update_acl(
+    State(app): State<App>,
+    caller: Caller,
+    template: TemplatePath,
+    Body(request): Body<wire::UpdateTemplateAcl>,
+) -> Result<Reply<wire::Response>, Fail> {
+    app.template_acl_update(&caller, template.0, request)
+        .await?;
+    Ok(message("The template's sharing has been changed."))
+}
+
+/// People and groups that a template can be shared with.
+pub async fn acl_available(
+    State(app): State<App>,
+    caller: Caller,
+    template: TemplatePath,
+    page: Listing,
+) -> Result<Reply<wire::AclAvailable>, Fail> {
+    let filter = PeopleFilter {
+        search: page.q.trim(),
+        ids: None,
+        limit: page.limit,
+        offset: page.offset,
+    };
+    app.template_acl_available(&caller, template.0, &filter)
+        .await
+        .map(ok)
 }
 
 /// Archives versions that nobody uses.

@@ -17,6 +17,7 @@ mod provisioning;
 mod sessions;
 mod static_files;
 mod support;
+mod template_sharing;
 mod templates;
 mod users;
 mod web;

@@ -9,4 +9,5 @@ mod jobs;
 mod replicas;
 mod schedules;
 mod support;
+mod template_sharing;
 mod workspaces;

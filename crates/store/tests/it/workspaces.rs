@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use coder_model::access::{Scope, Subject};
 use coder_model::search::parse;
 use coder_model::{
-    Actor, BuildId, FileId, JobId, TemplateId, TemplateVersionId, UserId, WorkspaceId,
+    Actor, BuildId, FileId, JobId, Sharing, TemplateId, TemplateVersionId, UserId, WorkspaceId,
 };
 use coder_store::{
     BuildKey, BuildState, Error, NewBuild, NewJob, NewTemplate, NewVersion, NewWorkspace,
@@ -18,7 +18,7 @@ use uuid::Uuid;
 pub static TEST: Actor = Actor::system("test");
 
 /// The fixture's user as a member without roles.
-fn member(f: &Fixture, user: UserId) -> Actor {
+pub fn member(f: &Fixture, user: UserId) -> Actor {
     Actor::user(Subject {
         user,
         roles: vec![],
@@ -27,7 +27,7 @@ fn member(f: &Fixture, user: UserId) -> Actor {
     })
 }
 
-async fn join(f: &Fixture, name: &str) -> UserId {
+pub async fn join(f: &Fixture, name: &str) -> UserId {
     let id = Uuid::new_v4();
     f.sql
         .execute(
@@ -56,7 +56,6 @@ fn settings(name: &str) -> TemplateSettings {
         display_name: String::new(),
         description: String::new(),
         icon: String::new(),
-        everyone_access: true,
         default_ttl_ms: 0,
         activity_bump_ms: 0,
         allow_user_cancel_workspace_jobs: true,
@@ -128,6 +127,7 @@ pub async fn template(f: &Fixture, name: &str) -> (TemplateId, TemplateVersionId
         version,
         created_by: f.user,
         settings: settings(name),
+        sharing: Sharing::with_everyone(),
         now: at(1),
     };
     (
@@ -202,6 +202,7 @@ async fn a_template_takes_a_version_once_and_its_name_is_unique_in_any_case() {
         version,
         created_by: f.user,
         settings: settings(name),
+        sharing: Sharing::with_everyone(),
         now: at(2),
     };
     let error = f
@@ -242,12 +243,8 @@ async fn members_see_templates_for_everybody_and_nobody_elses_workspaces() {
     let bob = join(&f, "bob").await;
     let (open, v) = template(&f, "open").await;
     let (closed, _) = template(&f, "closed").await;
-    let closed_settings = TemplateSettings {
-        everyone_access: false,
-        ..settings("closed")
-    };
     f.store
-        .template_update(&TEST, closed, &closed_settings, at(5))
+        .template_update(&TEST, closed, &settings("closed"), true, at(5))
         .await
         .unwrap();
     let as_bob = member(&f, bob);
@@ -263,7 +260,7 @@ async fn members_see_templates_for_everybody_and_nobody_elses_workspaces() {
     ));
     assert!(matches!(
         f.store
-            .template_update(&as_bob, open, &settings("x"), at(6))
+            .template_update(&as_bob, open, &settings("x"), false, at(6))
             .await,
         Err(Error::Forbidden)
     ));
