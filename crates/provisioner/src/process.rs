@@ -5,12 +5,14 @@
 //! A *watchdog* forked before Terraform starts holds one end of a socket whose other end this
 //! program holds: when this program dies by any means, even `kill -9`, the watchdog reads the end
 //! of the stream and kills the group. (`PR_SET_PDEATHSIG` would do that for Terraform but not for
-//! its children, and would fire when the thread that started it ends.) A command that a template
+//! its children, and would fire when the thread that started it ends.) Terraform writes its state in
+//! place: it is never killed between emptying the file and filling it again. A command that a template
 //! detaches on purpose (`setsid`) leaves the group and is the template's business.
 
-use std::ffi::OsString;
+use std::ffi::{CStr, CString, OsString};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -22,6 +24,8 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::Command;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+
+use crate::work_dir::STATE;
 
 /// How a job is asked to end.
 #[derive(Debug, Clone)]
@@ -78,6 +82,8 @@ pub(crate) struct Finished {
 
 /// Longest line that is read; the rest of a longer one comes as further lines.
 const MAX_READ: u64 = 64 << 20;
+/// How often a kill is put off because the state is being written, each time for some milliseconds.
+const MAX_PUT_OFF: u32 = 300;
 
 /// Runs it to its end.
 pub(crate) async fn run(
@@ -87,6 +93,8 @@ pub(crate) async fn run(
 ) -> io::Result<Finished> {
     let (ours, theirs) = UnixStream::pair()?;
     let fd = theirs.as_raw_fd();
+    let state = CString::new(what.dir.join(STATE).as_os_str().as_bytes())?;
+    let watched = state.clone();
     let mut command = Command::new(what.binary);
     command
         .args(&what.args)
@@ -100,12 +108,13 @@ pub(crate) async fn run(
         .kill_on_drop(true);
     // SAFETY: between fork and exec the closure makes only async-signal-safe calls.
     unsafe {
-        command.pre_exec(move || start_watchdog(fd));
+        command.pre_exec(move || start_watchdog(fd, &watched));
     }
     let mut child = command.spawn()?;
     drop(theirs);
     let mut group = Group {
         id: Pid::from_raw(child.id().map_or(0, |id| id as i32)),
+        state,
         watchdog: ours,
         released: false,
     };
@@ -185,6 +194,8 @@ async fn read<R: AsyncRead + Unpin>(
 /// The running group. Dropping it before its end kills it.
 struct Group {
     id: Pid,
+    /// Where Terraform keeps its state.
+    state: CString,
     watchdog: UnixStream,
     released: bool,
 }
@@ -197,7 +208,10 @@ impl Group {
     }
 
     fn kill(&mut self) {
-        self.signal(Signal::SIGKILL);
+        if self.id.as_raw() > 0 {
+            // SAFETY: the path ends with a zero, and the group was not waited for yet.
+            unsafe { kill_group(self.id.as_raw(), &self.state) };
+        }
         // The watchdog is in the group and dead as well.
         self.released = true;
     }
@@ -229,13 +243,13 @@ impl Drop for Group {
 }
 
 /// Forks the watchdog. Runs in the child that becomes Terraform, already in its own group.
-fn start_watchdog(fd: i32) -> io::Result<()> {
+fn start_watchdog(fd: i32, state: &CStr) -> io::Result<()> {
     // SAFETY: fork and the calls below are async-signal-safe, and the new process never returns.
     unsafe {
         let group = libc::getpgrp();
         match libc::fork() {
             -1 => Err(io::Error::last_os_error()),
-            0 => watch(fd, group),
+            0 => watch(fd, group, state),
             _ => Ok(()),
         }
     }
@@ -245,7 +259,7 @@ fn start_watchdog(fd: i32) -> io::Result<()> {
 ///
 /// # Safety
 /// Only for a process that was just forked; it uses nothing but async-signal-safe calls.
-unsafe fn watch(fd: i32, group: libc::pid_t) -> ! {
+unsafe fn watch(fd: i32, group: libc::pid_t, state: &CStr) -> ! {
     unsafe {
         // The group's interrupts are meant for Terraform.
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
@@ -264,8 +278,46 @@ unsafe fn watch(fd: i32, group: libc::pid_t) -> ! {
                 }
             }
         }
-        libc::kill(-group, libc::SIGKILL);
+        kill_group(group, state);
         libc::_exit(0)
+    }
+}
+
+/// Kills the group, but not while Terraform writes its state: it empties the file first, and what it has just made would
+/// be forgotten.
+///
+/// # Safety
+/// The leader of the group must be a child that nobody has waited for yet. It makes only async-signal-safe calls.
+unsafe fn kill_group(group: libc::pid_t, state: &CStr) {
+    unsafe {
+        for _ in 0..MAX_PUT_OFF {
+            // Terraform leads the group. While it is stopped the file stays as it is.
+            libc::kill(group, libc::SIGSTOP);
+            pause(1);
+            if !is_emptied(state) {
+                break;
+            }
+            libc::kill(group, libc::SIGCONT);
+            pause(2);
+        }
+        libc::kill(-group, libc::SIGKILL);
+    }
+}
+
+/// Sleeps, also when signals come meanwhile: the stopping of a child is one. Makes only async-signal-safe calls.
+unsafe fn pause(milliseconds: libc::c_long) {
+    let mut left = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: milliseconds * 1_000_000,
+    };
+    unsafe { while libc::nanosleep(&raw const left, &raw mut left) != 0 {} }
+}
+
+/// Whether a file is there and empty. Makes only async-signal-safe calls.
+unsafe fn is_emptied(path: &CStr) -> bool {
+    unsafe {
+        let mut found: libc::stat = std::mem::zeroed();
+        libc::stat(path.as_ptr(), &raw mut found) == 0 && found.st_size == 0
     }
 }
 
@@ -368,6 +420,28 @@ mod tests {
         .unwrap();
         assert!(done.canceled);
         wait_until_gone(child.parse().unwrap()).await;
+    }
+
+    #[tokio::test]
+    async fn a_kill_waits_until_the_state_is_written_but_not_for_ever() {
+        for (script, left) in [
+            (
+                ": >$F; echo up; sleep 0.3; echo whole >$F; sleep 1000",
+                "whole\n",
+            ),
+            (": >$F; echo up; sleep 1000", ""),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let cancel = Cancel::new();
+            let what = Invocation {
+                dir: dir.path().to_owned(),
+                ..sh(&format!("F={STATE}; {script}"))
+            };
+            let done = run(what, &cancel, |_| cancel.forced.cancel()).await;
+            assert!(done.unwrap().canceled);
+            let state = std::fs::read_to_string(dir.path().join(STATE)).unwrap();
+            assert_eq!(state, left);
+        }
     }
 
     #[tokio::test]

@@ -36,6 +36,9 @@ impl UnsavedState {
     }
 }
 
+/// Where Terraform keeps its state, beside the template.
+pub(crate) const STATE: &str = "terraform.tfstate";
+
 const LOCK: &str = ".lock";
 const JOB: &str = "job";
 /// Written once Terraform may have changed something.
@@ -111,7 +114,7 @@ impl WorkDir {
 
     /// The state file.
     pub(crate) fn state(&self) -> PathBuf {
-        self.template().join("terraform.tfstate")
+        self.template().join(STATE)
     }
 
     /// The file of variable values.
@@ -191,17 +194,20 @@ pub(crate) fn sweep(base: &Path) -> io::Result<Vec<Recovered>> {
             has_state: false,
             _held: held,
         };
-        if dir.root.join(APPLYING).exists()
-            && let Ok(job_id) = fs::read_to_string(dir.root.join(JOB))
-            && let Some(state) = dir.last_state()
-        {
-            dir.has_state = true;
-            out.push(Recovered {
-                job_id,
-                state,
-                unsaved: UnsavedState(dir),
-            });
+        if !dir.root.join(APPLYING).exists() || !dir.state().exists() {
+            continue;
         }
+        dir.has_state = true;
+        let job_id = fs::read_to_string(dir.root.join(JOB)).unwrap_or_default();
+        let Some(state) = dir.last_state() else {
+            tracing::error!(path = %dir.root.display(), job.id = job_id, "the state of a build that was killed cannot be read; its directory stays");
+            continue;
+        };
+        out.push(Recovered {
+            job_id,
+            state,
+            unsaved: UnsavedState(dir),
+        });
     }
     Ok(out)
 }
@@ -250,6 +256,11 @@ mod tests {
         let ids: Vec<_> = found.iter().map(|r| r.job_id.as_str()).collect();
         assert_eq!(ids, ["applied", "torn"]);
         assert_eq!(found[1].state, b"{\"b\":1}");
+        assert!(
+            base.path().join("torn at once").exists(),
+            "what cannot be read is kept for people"
+        );
+        assert!(!base.path().join("planned").exists());
         assert!(living.template().exists());
         assert!(
             sweep(base.path()).unwrap().is_empty(),
@@ -264,7 +275,7 @@ mod tests {
         for found in again {
             found.unsaved.saved();
         }
-        assert_eq!(fs::read_dir(base.path()).unwrap().count(), 2);
+        assert_eq!(fs::read_dir(base.path()).unwrap().count(), 4);
     }
 
     #[test]
