@@ -67,10 +67,10 @@ export type Event<T> = { type: "data"; data: T } | { type: "ping" } | { type: "e
 /** The frames of each WebSocket, which `x-message` of the description says and the generated types leave out. */
 export interface Frames {
   "/notifications/inbox/watch": InboxNews;
-  "/templateversions/{templateversion}/logs": ProvisionerJobLog;
+  "/templateversions/{templateversion}/logs": ProvisionerJobLog[];
   "/workspaceagents/{workspaceagent}/logs": WorkspaceAgentLog[];
   "/workspaceagents/{workspaceagent}/watch-metadata-ws": Event<WorkspaceAgentMetadata[]>;
-  "/workspacebuilds/{workspacebuild}/logs": ProvisionerJobLog;
+  "/workspacebuilds/{workspacebuild}/logs": ProvisionerJobLog[];
   "/workspaces/watch-ws": Event<WorkspaceListChanges>;
   "/workspaces/{workspace}/watch-ws": Event<Workspace>;
 }

@@ -23,9 +23,9 @@ const makeStreams = (world: World) => ({
   metadata: stream("/workspaceagents/{workspaceagent}/watch-metadata-ws", (send) =>
     send({ type: "data", data: [] }),
   ),
-  buildLog: stream("/workspacebuilds/{workspacebuild}/logs", (send) => world.buildLog.forEach(send)),
+  buildLog: stream("/workspacebuilds/{workspacebuild}/logs", (send) => send(world.buildLog)),
   agentLog: stream("/workspaceagents/{workspaceagent}/logs", (send) => send(world.agentLog)),
-  importLog: stream("/templateversions/{templateversion}/logs", (send) => world.buildLog.forEach(send)),
+  importLog: stream("/templateversions/{templateversion}/logs", (send) => send(world.buildLog)),
   inbox: stream("/notifications/inbox/watch"),
 });
 

@@ -46,7 +46,7 @@ async function run({ world, streams, put }: Deployment, news: Workspace) {
         log_source: "provisioner" as const,
       };
       world.buildLog.push(line);
-      streams.buildLog.send(line, { workspacebuild: made.id });
+      streams.buildLog.send([line], { workspacebuild: made.id });
     }
     const stages = [{ workspace_id: news.id, stage }];
     streams.list.send({ type: "data", data: { changed: [], gone: [], stages } });

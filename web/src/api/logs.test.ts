@@ -2,14 +2,16 @@ import { expect, test } from "vitest";
 import { type Log, type LogLine, readAgentLog, readBuildLog, withMore } from "./logs";
 
 const frame = (id: number, output: string) =>
-  JSON.stringify({
-    id,
-    created_at: "2026-01-01T00:00:00Z",
-    log_source: "provisioner",
-    log_level: "info",
-    stage: "Planning",
-    output,
-  });
+  JSON.stringify([
+    {
+      id,
+      created_at: "2026-01-01T00:00:00Z",
+      log_source: "provisioner",
+      log_level: "info",
+      stage: "Planning",
+      output,
+    },
+  ]);
 
 test("an empty line of a build begins a stage", () => {
   expect(readBuildLog(frame(1, ""), undefined)[0]).toMatchObject({ text: "Planning", heading: true });

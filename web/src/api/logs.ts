@@ -96,18 +96,19 @@ class Follower {
 
 /** A build's log says the stage with every line; an empty line begins one. */
 export function readBuildLog(frame: string, last: LogLine | undefined): LogLine[] {
-  const log = JSON.parse(frame) as ProvisionerJobLog;
-  if (last && log.id <= last.id) return [];
-  const heading = log.output === "";
-  return [
-    {
-      id: log.id,
-      at: log.created_at,
-      level: log.log_level,
-      text: heading ? log.stage : log.output,
-      ...(heading ? { heading } : {}),
-    },
-  ];
+  const logs = JSON.parse(frame) as ProvisionerJobLog[];
+  return logs
+    .filter((log) => !last || log.id > last.id)
+    .map((log) => {
+      const heading = log.output === "";
+      return {
+        id: log.id,
+        at: log.created_at,
+        level: log.log_level,
+        text: heading ? log.stage : log.output,
+        ...(heading ? { heading } : {}),
+      };
+    });
 }
 
 export function readAgentLog(frame: string, last: LogLine | undefined): LogLine[] {

@@ -6172,6 +6172,7 @@ export interface operations {
                 format?: "json" | "text";
             };
             header?: never;
+                batch?: boolean;
             path: {
                 templateversion: string;
                 job: string;
@@ -6180,7 +6181,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A WebSocket: each message of the server is an `x-message` as JSON. */
+            /** @description A WebSocket: each message of the server is an `x-message` as JSON, a list if asked with `batch`. */
             101: {
                 headers: {
                     [name: string]: unknown;
@@ -6280,6 +6281,7 @@ export interface operations {
                 format?: "json" | "text";
             };
             header?: never;
+                batch?: boolean;
             path: {
                 templateversion: string;
             };
@@ -6287,7 +6289,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A WebSocket: each message of the server is an `x-message` as JSON. */
+            /** @description A WebSocket: each message of the server is an `x-message` as JSON, a list if asked with `batch`. */
             101: {
                 headers: {
                     [name: string]: unknown;
@@ -7963,6 +7965,7 @@ export interface operations {
                 format?: "json" | "text";
             };
             header?: never;
+                batch?: boolean;
             path: {
                 workspacebuild: string;
             };
@@ -7970,7 +7973,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A WebSocket: each message of the server is an `x-message` as JSON. */
+            /** @description A WebSocket: each message of the server is an `x-message` as JSON, a list if asked with `batch`. */
             101: {
                 headers: {
                     [name: string]: unknown;

@@ -49,7 +49,7 @@ export const urls = {
     api(["workspaces", workspace, "builds"], { limit, offset: offset || undefined }),
   build: (id: string) => api(["workspacebuilds", id]),
   buildLogs: (id: string, after: number) =>
-    api(["workspacebuilds", id, "logs"], { follow: "true", after: after || undefined }),
+    api(["workspacebuilds", id, "logs"], { follow: "true", batch: "true", after: after || undefined }),
   buildParameters: (id: string) => api(["workspacebuilds", id, "parameters"]),
   cancelBuild: (id: string) => api(["workspacebuilds", id, "cancel"]),
   agent: (id: string) => api(["workspaceagents", id]),
@@ -132,7 +132,7 @@ export const urls = {
   archiveTemplateVersion: (id: string) => api(["templateversions", id, "archive"]),
   unarchiveTemplateVersion: (id: string) => api(["templateversions", id, "unarchive"]),
   templateVersionLogs: (id: string, after: number) =>
-    api(["templateversions", id, "logs"], { follow: "true", after: after || undefined }),
+    api(["templateversions", id, "logs"], { follow: "true", batch: "true", after: after || undefined }),
   templateVersionResources: (id: string) => api(["templateversions", id, "resources"]),
   templateVariables: (version: string) => api(["templateversions", version, "variables"]),
   presets: (version: string) => api(["templateversions", version, "presets"]),

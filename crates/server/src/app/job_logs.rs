@@ -22,6 +22,8 @@ pub struct LogQuery {
     pub before: Option<i64>,
     /// Whether to go on until the job has ended.
     pub follow: bool,
+    /// Whether those who follow get all lines that are there in one message, instead of a message for each.
+    pub batch: bool,
     /// Whether to answer plain text.
     pub text: bool,
 }
@@ -40,6 +42,8 @@ impl LogQuery {
                 ("follow", "false") => {}
                 // The bare word is what most clients send.
                 ("follow", _) => asked.follow = true,
+                ("batch", "false") => {}
+                ("batch", _) => asked.batch = true,
                 (_, "") => {}
                 ("after", _) => match id() {
                     Some(id) => asked.after = id,

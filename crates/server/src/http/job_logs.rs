@@ -1,8 +1,8 @@
 //! The answer to `…/logs` of versions, dry runs and builds: a list, plain text, or a WebSocket with
-//! one line in each frame that closes normally when the job has ended.
+//! one line in each frame, or with `batch` a list of them, that closes normally when the job has ended.
 
 use super::extract::{Asked, FromQuery};
-use super::reply::{Raw, Reply, Socket, Text, ok};
+use super::reply::{Batches, Raw, Reply, Text, ok};
 use super::streams::{self, check_origin};
 use crate::app::job_logs::{Follower, LogQuery, as_text};
 use crate::app::{App, Caller};
@@ -18,7 +18,7 @@ use coder_wire as wire;
 pub type Answer = Raw<(
     Reply<Vec<wire::ProvisionerJobLog>>,
     Text,
-    Socket<wire::ProvisionerJobLog>,
+    Batches<wire::ProvisionerJobLog>,
 )>;
 
 impl FromQuery for LogQuery {
@@ -58,6 +58,7 @@ pub async fn answer(
 ) -> Result<Answer, Fail> {
     let asked = query.read()?;
     if asked.follow {
+        let batch = asked.batch;
         let follower = app.job_log_follow(caller, job, asked).await?;
         upgrade.origin?;
         let upgrade = streams::wanted(upgrade.socket).map_err(|_| {
@@ -66,7 +67,7 @@ pub async fn answer(
         })?;
         let app = app.clone();
         return Ok(upgrade
-            .on_upgrade(move |socket| send(app, socket, follower))
+            .on_upgrade(move |socket| send(app, socket, follower, batch))
             .into());
     }
     let lines = app.job_log_list(caller, job, asked).await?;
@@ -78,7 +79,7 @@ pub async fn answer(
 }
 
 /// Sends lines until the job ends, the client leaves or the server shuts down.
-async fn send(app: App, mut socket: WebSocket, mut follower: Follower) {
+async fn send(app: App, mut socket: WebSocket, mut follower: Follower, batch: bool) {
     let close = loop {
         let lines = tokio::select! {
             lines = follower.next() => lines,
@@ -100,10 +101,12 @@ async fn send(app: App, mut socket: WebSocket, mut follower: Follower) {
                 );
             }
         };
-        for line in lines {
-            let Ok(text) = serde_json::to_string(&line) else {
-                continue;
-            };
+        let frames = if batch {
+            vec![serde_json::to_string(&lines)]
+        } else {
+            lines.iter().map(serde_json::to_string).collect()
+        };
+        for text in frames.into_iter().flatten() {
             if socket.send(Message::Text(text.into())).await.is_err() {
                 return;
             }

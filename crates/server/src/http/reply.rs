@@ -44,6 +44,9 @@ pub struct Events<T>(PhantomData<T>);
 /// A WebSocket with a `T` as JSON in each message.
 pub struct Socket<T>(PhantomData<T>);
 
+/// A WebSocket with a `T` as JSON in each message, or with a list of them for those who ask for `batch`.
+pub struct Batches<T>(PhantomData<T>);
+
 /// A WebSocket that carries bytes.
 pub struct Tunnel;
 

@@ -50,6 +50,18 @@ async fn a_workspace_is_imported_started_stopped_and_deleted() {
             .iter()
             .any(|line| line["stage"] == "Detecting persistent resources")
     );
+    let batches = made
+        .follow(&format!(
+            "/api/v2/templateversions/{version}/logs?follow&batch&after={}",
+            ids[0]
+        ))
+        .await;
+    let batched: Vec<&Value> = batches
+        .iter()
+        .flat_map(|batch| batch.as_array().unwrap())
+        .collect();
+    assert_eq!(batches.len(), 1, "all that is there comes at once");
+    assert_eq!(batched, lines[1..].iter().collect::<Vec<_>>());
     let again = made
         .follow(&format!(
             "/api/v2/templateversions/{version}/logs?follow&after={}",

@@ -118,16 +118,16 @@ describe("the log", () => {
     await waitFor(() => expect(api.streams.buildLog.size).toBe(1));
     asked.push(...api.streams.buildLog.queries("after"));
     await screen.findByText("Nothing has been written yet.");
-    api.streams.buildLog.send(line(1, ""));
-    api.streams.buildLog.send(line(2, "docker_container.workspace: Creating..."));
+    api.streams.buildLog.send([line(1, "")]);
+    api.streams.buildLog.send([line(2, "docker_container.workspace: Creating...")]);
     await screen.findByText("2 lines", { exact: false });
     api.streams.buildLog.close(GONE);
     await screen.findByText("interrupted, connecting again");
     await waitFor(() => expect(api.streams.buildLog.size).toBe(1));
     expect(api.streams.buildLog.queries("after")).toEqual(["2"]);
     // A line that has come before is not there twice.
-    api.streams.buildLog.send(line(2, "docker_container.workspace: Creating..."));
-    api.streams.buildLog.send(line(3, "Apply complete!"));
+    api.streams.buildLog.send([line(2, "docker_container.workspace: Creating...")]);
+    api.streams.buildLog.send([line(3, "Apply complete!")]);
     await screen.findByText("3 lines", { exact: false });
     api.streams.buildLog.close(ENDED);
     await waitFor(() => expect(screen.queryByText("live")).toBeNull());

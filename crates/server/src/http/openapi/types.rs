@@ -6,7 +6,9 @@ use crate::Fail;
 use crate::app::{App, Caller, Origin};
 use crate::http::agent_side::AgentCaller;
 use crate::http::extract::{Asked, Body, Listing, OptionalBody, OrganizationPath, Query, UserPath};
-use crate::http::reply::{Binary, Either, Empty, Events, Raw, Reply, Socket, Text, Tunnel};
+use crate::http::reply::{
+    Batches, Binary, Either, Empty, Events, Raw, Reply, Socket, Text, Tunnel,
+};
 use crate::http::{agents, job_logs, streams, tunnels};
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
@@ -121,6 +123,7 @@ impl Parameters for crate::app::job_logs::LogQuery {
             ("after", whole(), false),
             ("before", whole(), false),
             ("follow", json!({"type": "boolean"}), false),
+            ("batch", json!({"type": "boolean"}), false),
             ("format", words(&["json", "text"]), false),
         ]
     }
@@ -247,6 +250,14 @@ impl<T: Serialize + DeserializeOwned> Output for Socket<T> {
     }
 }
 
+impl<T: Serialize + DeserializeOwned> Output for Batches<T> {
+    fn describe(operation: &mut Operation, schemas: &mut Schemas) {
+        let (one, all) = (schemas.answer::<T>(), schemas.answer::<Vec<T>>());
+        let description = "A WebSocket: each message of the server is an `x-message` as JSON, a list if asked with `batch`.";
+        operation.add_response(101, description, None)["x-message"] = json!({"oneOf": [one, all]});
+    }
+}
+
 impl Output for Tunnel {
     fn describe(operation: &mut Operation, _: &mut Schemas) {
         operation.add_response(101, "A WebSocket that carries bytes.", None);
@@ -294,7 +305,7 @@ mod tests {
     /// Each parameter that is not free text is refused, by its name, when it is nonsense.
     fn check(read: impl Fn(&str) -> Result<(), Fail>, all: Vec<(&'static str, Value, bool)>) {
         for (name, schema, _) in all {
-            let free = ["q", "follow", "command", "status", "initiator"].contains(&name)
+            let free = ["q", "follow", "batch", "command", "status", "initiator"].contains(&name)
                 || name.starts_with("container");
             if free {
                 continue;
