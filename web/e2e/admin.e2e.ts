@@ -180,6 +180,29 @@ describe.each(languages)("in %s", (language, t) => {
     await button(words.users.done).click();
     expect((await signIn(server.url, name, password)).status).toBe(201);
     expect((await signIn(server.url, name, PASSWORD)).status).toBe(401);
+    await row(name).getByText(words.users.mustChangeTag).waitFor();
+
+    // Whoever has it chooses another one before anything else.
+    await (await Person.signIn(server.url, name, password)).use(browser);
+    await page().goto(`${server.url}/templates`);
+    await page().waitForURL("**/change-password?redirect=%2Ftemplates");
+    const old = page().getByLabel(t.changePassword.old, { exact: true });
+    await old.fill("not the one");
+    const own = page().getByLabel(t.account.security.new, { exact: true });
+    await own.fill(PASSWORD);
+    await button(t.changePassword.submit).click();
+    await page().getByRole("alert").waitFor();
+    await browser.examine("change-password");
+    await old.fill(password);
+    await button(t.changePassword.submit).click();
+    await page().getByRole("heading", { level: 1, name: t.templates.title }).waitFor();
+    expect(new URL(page().url()).pathname).toBe("/templates");
+    expect((await signIn(server.url, name, PASSWORD)).status).toBe(201);
+    expect((await signIn(server.url, name, password)).status).toBe(401);
+    await owner.use(browser);
+    await open("/admin/users", t.nav.adminPages.users);
+    await row(name).waitFor();
+    expect(await row(name).getByText(words.users.mustChangeTag).count()).toBe(0);
   });
 
   test("what one may not do to oneself says why", async () => {

@@ -14,7 +14,7 @@ import { exactJson } from "./lib/address";
 import { Crashed } from "./pages/Fallbacks";
 import { accountIndexRoute, accountPages, accountRoute, cliAuthRoute } from "./routes/account";
 import { adminRoutes } from "./routes/admin";
-import { loginRoute, setupRoute } from "./routes/auth";
+import { changePasswordRoute, loginRoute, setupRoute } from "./routes/auth";
 import { appRoute, rootRoute } from "./routes/base";
 import { editorRoutes } from "./routes/editor";
 import { findRoute } from "./routes/find";
@@ -51,6 +51,7 @@ const routeTree = rootRoute.addChildren([
   setupRoute,
   loginRoute,
   cliAuthRoute,
+  changePasswordRoute,
   terminalRoute,
   appRoute.addChildren([
     indexRoute,

@@ -138,6 +138,7 @@ pub async fn create_admin(store: &Store, admin: NewAdmin) -> Result<Admin, Rescu
         username: &admin.username,
         name: "",
         hashed_password: &passwords::hash(admin.password).await?,
+        must_change_password: false,
         login_type: LoginType::Password.as_str(),
         status: UserStatus::Active.as_str(),
         roles: &["owner".to_owned()],
@@ -202,6 +203,6 @@ pub async fn reset_password(
     let actor = Actor::system("an operator resets a password on the database");
     let hash = passwords::hash(password).await?;
     Ok(store
-        .user_set_password(&actor, user.id, &hash, Utc::now())
+        .user_set_password(&actor, user.id, &hash, false, Utc::now())
         .await?)
 }

@@ -29,6 +29,10 @@ pub(crate) const SCHEMA: Schema = Schema {
             "template_sharing",
             include_str!("../migrations/0003_template_sharing.sql"),
         ),
+        (
+            "password_change",
+            include_str!("../migrations/0004_password_change.sql"),
+        ),
     ],
 };
 

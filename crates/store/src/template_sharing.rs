@@ -1,7 +1,7 @@
 //! Whom templates are shared with, beside those whose roles reach them. Must not decide what a role allows.
 
 use crate::db::FromRow;
-use crate::users::{COLUMNS, UserRow};
+use crate::users::{COLUMNS, UserRow, called};
 use crate::{Error, Result, Store, TemplateKey, TemplateRow};
 use chrono::{DateTime, Utc};
 use coder_model::{
@@ -99,15 +99,14 @@ impl Store {
     ) -> Result<Vec<UserRow>> {
         let template = self.template_to_change(actor, id).await?;
         let ids: Option<Vec<Uuid>> = filter.ids.map(|ids| ids.iter().map(|id| id.0).collect());
-        let search = filter.search.replace(['%', '_'], "");
+        let called = called("$3");
         self.rows(
             &format!(
                 "select {COLUMNS} from users u join organization_members o on o.user_id = u.id and o.organization_id = $1 \
-                 where not u.deleted and ($2::uuid[] is null or u.id = any($2)) \
-                 and ($3 = '' or u.username ilike '%' || $3 || '%' or u.email ilike '%' || $3 || '%' or u.name ilike '%' || $3 || '%') \
+                 where not u.deleted and ($2::uuid[] is null or u.id = any($2)) and {called} \
                  order by lower(u.username), u.id limit $4 offset $5"
             ),
-            &[&template.organization_id.0, &ids, &search, &filter.limit, &filter.offset],
+            &[&template.organization_id.0, &ids, &filter.search, &filter.limit, &filter.offset],
         )
         .await
     }

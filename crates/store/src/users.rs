@@ -24,23 +24,32 @@ pub struct UserRow {
     pub roles: Vec<String>,
     pub avatar_url: String,
     pub deleted: bool,
+    /// They must choose another password before they do anything else.
+    pub must_change_password: bool,
     /// Roles by organization.
     pub organizations: BTreeMap<OrganizationId, Vec<String>>,
 }
 
 /// The columns of [`UserRow`], from the alias `u`. Roles of a membership travel joined by commas.
 pub(crate) const COLUMNS: &str = "u.id, u.email, u.username, u.name, u.created_at, u.updated_at, u.last_seen_at, u.status, \
-     u.login_type, u.roles, u.avatar_url, u.deleted, \
+     u.login_type, u.roles, u.avatar_url, u.deleted, u.must_change_password, \
      array(select m.organization_id from organization_members m where m.user_id = u.id order by m.organization_id), \
      array(select array_to_string(m.roles, ',') from organization_members m where m.user_id = u.id order by m.organization_id)";
 
 /// How many columns [`COLUMNS`] names.
-pub(crate) const WIDTH: usize = 14;
+pub(crate) const WIDTH: usize = 15;
+
+/// The condition that a parameter is part of what a user `u` is called, in whatever case.
+pub(crate) fn called(parameter: &str) -> String {
+    format!(
+        "strpos(lower(concat_ws(chr(10), u.username, u.email, u.name)), lower({parameter})) > 0"
+    )
+}
 
 impl FromRow for UserRow {
     fn from_row(row: &Row) -> Self {
-        let ids: Vec<Uuid> = row.get(12);
-        let roles: Vec<String> = row.get(13);
+        let ids: Vec<Uuid> = row.get(13);
+        let roles: Vec<String> = row.get(14);
         let split = |roles: String| {
             roles
                 .split(',')
@@ -61,6 +70,7 @@ impl FromRow for UserRow {
             roles: row.get(9),
             avatar_url: row.get(10),
             deleted: row.get(11),
+            must_change_password: row.get(12),
             organizations: ids
                 .into_iter()
                 .map(OrganizationId)
@@ -95,6 +105,7 @@ pub struct NewUser<'a> {
     pub name: &'a str,
     /// As [`coder_model`] does not hash: the stored form, empty when there is no password.
     pub hashed_password: &'a str,
+    pub must_change_password: bool,
     pub login_type: &'a str,
     pub status: &'a str,
     pub roles: &'a [String],
@@ -265,20 +276,21 @@ impl Store {
         let reach = actor.reach(Action::Read, Resource::User);
         let own = reach.owner.map(|id| id.0);
         let after = filter.after_id.map(|id| id.0);
-        let conditions = "not u.deleted and ($1 or u.id = $2) \
-             and ($3 = '' or u.username ilike '%' || $3 || '%' or u.email ilike '%' || $3 || '%' or u.name ilike '%' || $3 || '%') \
-             and ($4::text is null or u.name ilike '%' || $4 || '%') \
+        let called = called("$3");
+        let conditions = format!(
+            "not u.deleted and ($1 or u.id = $2) and {called} \
+             and ($4::text is null or strpos(lower(u.name), lower($4)) > 0) \
              and (cardinality($5::text[]) = 0 or u.status = any($5)) \
              and (cardinality($6::text[]) = 0 or u.roles && $6 or 'member' = any($6)) \
              and (cardinality($7::text[]) = 0 or u.login_type = any($7)) \
              and ($8::timestamptz is null or u.last_seen_at >= $8) and ($9::timestamptz is null or u.last_seen_at <= $9) \
-             and ($10::timestamptz is null or u.created_at >= $10) and ($11::timestamptz is null or u.created_at <= $11)";
-        let search = filter.search.replace(['%', '_'], "");
+             and ($10::timestamptz is null or u.created_at >= $10) and ($11::timestamptz is null or u.created_at <= $11)"
+        );
         let client = self.client().await?;
         let shared: [&(dyn tokio_postgres::types::ToSql + Sync); 11] = [
             &reach.all,
             &own,
-            &search,
+            &filter.search,
             &filter.name,
             &filter.status,
             &filter.role,
@@ -345,7 +357,7 @@ impl Store {
         .ok_or(Error::NotFound)
     }
 
-    /// Replaces a password and ends all sessions of the user.
+    /// Replaces a password, says whether its user must choose another one, and ends all their sessions.
     ///
     /// # Errors
     /// [`Error::Forbidden`]; [`Error::NotFound`].
@@ -354,6 +366,7 @@ impl Store {
         actor: &Actor,
         id: UserId,
         hash: &str,
+        must_change: bool,
         now: DateTime<Utc>,
     ) -> Result<()> {
         if !actor.can(Action::UpdatePersonal, &Object::user(id)) {
@@ -361,9 +374,9 @@ impl Store {
         }
         let mut client = self.client().await?;
         let tx = client.begin("user_set_password").await?;
-        let sql =
-            "update users set hashed_password = $2, updated_at = $3 where id = $1 and not deleted";
-        if db::execute(&tx, sql, &[&id.0, &hash, &now]).await? == 0 {
+        let sql = "update users set hashed_password = $2, must_change_password = $3, updated_at = $4 \
+                   where id = $1 and not deleted";
+        if db::execute(&tx, sql, &[&id.0, &hash, &must_change, &now]).await? == 0 {
             return Err(Error::NotFound);
         }
         db::execute(
@@ -552,11 +565,11 @@ impl Store {
 async fn insert_in_tx(tx: &Tx<'_>, user: &NewUser<'_>) -> Result<()> {
     db::execute(
         tx,
-        "insert into users (id, email, username, name, hashed_password, created_at, updated_at, status, login_type, roles) \
-         values ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9)",
+        "insert into users (id, email, username, name, hashed_password, created_at, updated_at, status, login_type, roles, \
+         must_change_password) values ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $10)",
         &[
             &user.id.0, &user.email, &user.username, &user.name, &user.hashed_password, &user.now, &user.status, &user.login_type,
-            &user.roles,
+            &user.roles, &user.must_change_password,
         ],
     )
     .await?;

@@ -214,12 +214,16 @@ impl TestServer {
         answer.text("/session_token")
     }
 
+    /// The id of the default organization.
+    pub async fn default_organization(&self, owner: &str) -> String {
+        self.get(owner, "/api/v2/organizations/default")
+            .await
+            .text("/id")
+    }
+
     /// Makes a member named `name` and answers their session token.
     pub async fn member(&self, owner: &str, name: &str) -> String {
-        let organization = self
-            .get(owner, "/api/v2/organizations/default")
-            .await
-            .text("/id");
+        let organization = self.default_organization(owner).await;
         let email = format!("{name}@example.com");
         let user = json!({"email": email, "username": name, "password": PASSWORD, "login_type": "password", "organization_ids": [organization]});
         let answer = self.call(owner, "POST", "/api/v2/users", user).await;

@@ -53,6 +53,9 @@ pub struct User {
     pub organization_ids: Vec<Uuid>,
     #[serde(deserialize_with = "null_as_empty")]
     pub roles: Vec<SlimRole>,
+    /// They must choose another password before anything else. Stock Coder has no such field; it is left out when false.
+    #[serde(skip_serializing_if = "is_false")]
+    pub must_change_password: bool,
 }
 
 /// An account without its roles and organizations, as lists of other resources carry it.
@@ -157,6 +160,9 @@ pub struct CreateUserRequestWithOrgs {
     pub organization_id: Option<Uuid>,
     #[serde(skip_serializing_if = "is_false")]
     pub disable_login: bool,
+    /// They choose another password when they first sign in. Stock Coder does not know it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub must_change_password: bool,
 }
 
 impl std::fmt::Debug for CreateUserRequestWithOrgs {
@@ -171,6 +177,7 @@ impl std::fmt::Debug for CreateUserRequestWithOrgs {
             .field("organization_ids", &self.organization_ids)
             .field("organization_id", &self.organization_id)
             .field("disable_login", &self.disable_login)
+            .field("must_change_password", &self.must_change_password)
             .finish()
     }
 }
@@ -228,6 +235,9 @@ pub struct UpdateUserQuietHoursScheduleRequest {
 pub struct UpdateUserPasswordRequest {
     pub old_password: String,
     pub password: String,
+    /// For somebody else's password: they choose another one when they next sign in. Stock Coder does not know it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub must_change_password: bool,
 }
 
 impl std::fmt::Debug for UpdateUserPasswordRequest {
@@ -235,6 +245,7 @@ impl std::fmt::Debug for UpdateUserPasswordRequest {
         f.debug_struct("UpdateUserPasswordRequest")
             .field("old_password", &HIDDEN)
             .field("password", &HIDDEN)
+            .field("must_change_password", &self.must_change_password)
             .finish()
     }
 }

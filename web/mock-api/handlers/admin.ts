@@ -20,8 +20,8 @@ export function adminHandlers(world: World) {
       return response(200).json({ users: found, count: found.length });
     }),
     http.post("/users", async ({ request, response }) => {
-      const { username = "", name = "", email = "" } = await request.json();
-      const made = user({ username, name, email });
+      const { username = "", name = "", email = "", must_change_password = false } = await request.json();
+      const made = user({ username, name, email, must_change_password });
       world.users = [...world.users, made];
       return response(201).json(made);
     }),

@@ -1,6 +1,7 @@
 /** Who one is, and what the deployment says of itself. */
 
 import type { Check } from "@/api/endpoints";
+import type { User } from "@/api/types";
 import { http } from "../api";
 import { buildInfo, user } from "../samples";
 import type { World } from "../world";
@@ -39,6 +40,22 @@ export const sessionHandlers = (world: World) => [
     }
     world.me = found;
     return response(201).json({ session_token: "Hn3v0Qx1aB-0aYpQd4wVvB2mS5kT8rZcXe" });
+  }),
+  http.put("/users/{user}/password", async ({ params, request, response }) => {
+    const { old_password, password = "", must_change_password = false } = await request.json();
+    if (password.length < 8)
+      return response("default").json(
+        { message: "Validation failed.", validations: [{ field: "password", detail: "is too weak" }] },
+        { status: 400 },
+      );
+    const own = params.user === "me";
+    if (own && !old_password)
+      return response("default").json({ message: "Old password is required." }, { status: 400 });
+    const change = (each: User) => ({ ...each, must_change_password });
+    const id = own ? world.me?.id : params.user;
+    world.users = world.users.map((each) => (each.id === id ? change(each) : each));
+    if (world.me?.id === id) world.me = undefined;
+    return response(204).empty();
   }),
   http.post("/users/logout", ({ response }) => {
     world.me = undefined;

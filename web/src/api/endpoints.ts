@@ -46,7 +46,8 @@ export const users = {
   roles: () => request<api.AssignableRole[]>("GET", urls.siteRoles()),
   setRoles: (id: string, roles: string[]) => request<api.User>("PUT", urls.userRoles(id), { roles }),
   setStatus: (id: string, to: "suspend" | "activate") => request<api.User>("PUT", urls.userStatus(id, to)),
-  setPassword: (id: string, password: string) => request<unknown>("PUT", urls.userPassword(id), { password }),
+  setPassword: (id: string, body: api.UpdateUserPasswordRequest) =>
+    request<unknown>("PUT", urls.userPassword(id), body),
 };
 
 export const organizations = {

@@ -2880,6 +2880,7 @@ export interface components {
             disable_login?: boolean;
             email?: string;
             login_type?: string;
+            must_change_password?: boolean;
             name?: string;
             /** Format: uuid */
             organization_id?: string | null;
@@ -3864,6 +3865,7 @@ export interface components {
         };
         /** @description Changes a password; people who change their own give the old one. */
         UpdateUserPasswordRequest: {
+            must_change_password?: boolean;
             old_password?: string;
             password?: string;
         };
@@ -3925,6 +3927,7 @@ export interface components {
             /** Format: date-time */
             last_seen_at: string;
             login_type: components["schemas"]["LoginType"];
+            must_change_password?: boolean;
             name?: string;
             organization_ids: string[];
             roles: components["schemas"]["SlimRole"][];
@@ -6169,10 +6172,10 @@ export interface operations {
                 after?: number;
                 before?: number;
                 follow?: boolean;
+                batch?: boolean;
                 format?: "json" | "text";
             };
             header?: never;
-                batch?: boolean;
             path: {
                 templateversion: string;
                 job: string;
@@ -6278,10 +6281,10 @@ export interface operations {
                 after?: number;
                 before?: number;
                 follow?: boolean;
+                batch?: boolean;
                 format?: "json" | "text";
             };
             header?: never;
-                batch?: boolean;
             path: {
                 templateversion: string;
             };
@@ -7962,10 +7965,10 @@ export interface operations {
                 after?: number;
                 before?: number;
                 follow?: boolean;
+                batch?: boolean;
                 format?: "json" | "text";
             };
             header?: never;
-                batch?: boolean;
             path: {
                 workspacebuild: string;
             };

@@ -54,7 +54,21 @@ test("the server's words are the ones that are known here", () => {
     expect(fieldText(fr, "name", said), said).not.toBe(said);
   }
   expect(read("server/src/app/users.rs")).toContain('"This value is already in use and should be unique."');
-  expect(read("server/src/app/users.rs")).toContain('"must be an e-mail address"');
+  const users = read("server/src/app/users.rs");
+  for (const said of [
+    "must be an e-mail address",
+    "Old password is incorrect.",
+    "must differ from the old password",
+  ]) {
+    expect(users).toContain(`"${said}"`);
+    expect(fieldText(fr, "password", said), said).not.toBe(said);
+  }
+  const passwords = read("model/src/password.rs");
+  const errors = [...passwords.matchAll(/#\[error\(\s*"([^"]*)"/g)].map(([, words = ""]) =>
+    words.replace("{MAX_LENGTH}", "64"),
+  );
+  expect(errors).not.toEqual([]);
+  for (const said of errors) expect(fieldText(fr, "password", said), said).not.toBe(said);
 });
 
 test("what is not known stays as it is, and other fields are not meant", () => {

@@ -12,7 +12,10 @@ export function fieldText(t: Catalogue, field: string, said: string): string {
   if (said === "must not be empty") return words.empty;
   if (said === "must not start or end with a space") return words.spaces;
   if (said === "must be an e-mail address") return words.email;
-  const [, most] = /^must be at most (\d+) characters long$/.exec(said) ?? [];
+  if (said === "Old password is incorrect.") return words.oldPassword;
+  if (said === "must differ from the old password") return words.samePassword;
+  if (said.startsWith("insecure password")) return t.setup.passwordWeak;
+  const [, most] = /must be (?:at most|no more than) (\d+) characters( long)?$/.exec(said) ?? [];
   if (most) return words.tooLong(Number(most));
   const [, separators] = /^must be letters and digits, with single (.+) between them$/.exec(said) ?? [];
   if (separators) return separators === "hyphens" ? words.hyphens : words.separators;

@@ -21,6 +21,44 @@ async function signIn(user: Awaited<ReturnType<typeof mount>>["user"]) {
   await user.click(screen.getByText("Sign in", { selector: "button" }));
 }
 
+describe("a password that somebody else has chosen", () => {
+  const given = { ...ADA, must_change_password: true };
+  const WORLD = { me: undefined, users: [given], workspaces: [apiServer] };
+  const WANTED = "/@ada/api-server?panel=settings";
+
+  test("is changed before anything else is open, and then one goes on", async () => {
+    const { api, user, at } = await mount(WANTED, { world: WORLD });
+    await signIn(user);
+    const old = await screen.findByLabelText("Password you were given");
+    expect(at()).toBe(`/change-password?redirect=${encodeURIComponent(WANTED)}`);
+    await user.type(old, "correct horse battery");
+    const field = screen.getByLabelText("New password");
+    await user.type(field, "short{Enter}");
+    await waitFor(() => expect(field.getAttribute("aria-invalid")).toBe("true"));
+    await user.clear(field);
+    await user.type(field, "nine lives of a cat{Enter}");
+    await screen.findByText("Delete the workspace");
+    expect(at()).toBe(WANTED);
+    expect(api.world.users.map((each) => each.must_change_password)).toEqual([false]);
+  });
+
+  test("can be left for another account", async () => {
+    const { api, user, at } = await mount(WANTED, { world: { ...WORLD, me: given } });
+    await user.click(await screen.findByText("Sign out", { selector: "button" }));
+    await screen.findByLabelText("Email");
+    expect(at()).toBe(`/login?redirect=${encodeURIComponent(WANTED)}`);
+    expect(api.world.me).toBeUndefined();
+  });
+
+  test("is no matter for those who have one of their own", async () => {
+    const { at } = await mount(`/change-password?redirect=${encodeURIComponent(WANTED)}`, {
+      world: { workspaces: [apiServer] },
+    });
+    await screen.findByText("Delete the workspace");
+    expect(at()).toBe(WANTED);
+  });
+});
+
 describe("signing in", () => {
   test("leads back to the address that was asked for", async () => {
     const { user, at } = await mount("/@ada/api-server?panel=settings", {

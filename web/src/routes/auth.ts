@@ -2,7 +2,8 @@
 
 import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { isSetUpQuery } from "@/api/queries";
-import { rootRoute, set, text } from "./base";
+import { safeRedirect } from "@/lib/redirect";
+import { rootRoute, set, signedIn, text } from "./base";
 
 export const setupRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -26,4 +27,16 @@ export const loginRoute = createRoute({
     if (!(await context.queryClient.fetchQuery(isSetUpQuery))) throw redirect({ to: "/setup" });
   },
   component: lazyRouteComponent(() => import("@/pages/auth/Login"), "Login"),
+});
+
+/** For those whose password was chosen by somebody else. */
+export const changePasswordRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/change-password",
+  validateSearch: (search: Record<string, unknown>) => set({ redirect: text(search.redirect) }),
+  beforeLoad: async ({ context, search }) => {
+    const me = await signedIn({ context, location: { href: safeRedirect(search.redirect) } });
+    if (!me.must_change_password) throw redirect({ href: safeRedirect(search.redirect) });
+  },
+  component: lazyRouteComponent(() => import("@/pages/auth/ChangePassword"), "ChangePassword"),
 });

@@ -4,6 +4,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { createRootRouteWithContext, createRoute, redirect } from "@tanstack/react-router";
 import { isStatus } from "@/api/errors";
 import { meQuery } from "@/api/queries";
+import type { User } from "@/api/types";
 import { Crashed, NotFound } from "@/pages/Fallbacks";
 import { Root } from "@/pages/Root";
 import { Shell } from "@/pages/Shell";
@@ -34,14 +35,27 @@ export const rootRoute = createRootRouteWithContext<Context>()({
   errorComponent: Crashed,
 });
 
-/** Lets in who has signed in; everybody else comes back here after the sign-in. */
-export async function needSession({ context, location }: { context: Context; location: { href: string } }) {
+interface Entering {
+  context: Context;
+  location: { href: string };
+}
+
+const backTo = ({ location }: Entering) => (location.href === "/" ? {} : { redirect: location.href });
+
+/** Whoever has signed in; everybody else comes back here after the sign-in. */
+export async function signedIn(entering: Entering): Promise<User> {
   try {
-    await context.queryClient.ensureQueryData(meQuery);
+    return await entering.context.queryClient.ensureQueryData(meQuery);
   } catch (error) {
     if (!isStatus(error, 401)) throw error;
-    throw redirect({ to: "/login", search: location.href === "/" ? {} : { redirect: location.href } });
+    throw redirect({ to: "/login", search: backTo(entering) });
   }
+}
+
+/** Lets in who has signed in with a password of their own. */
+export async function needSession(entering: Entering) {
+  const me = await signedIn(entering);
+  if (me.must_change_password) throw redirect({ to: "/change-password", search: backTo(entering) });
 }
 
 /** Everything that needs a session and stands in the frame. */

@@ -240,6 +240,7 @@ mod tests {
             roles: roles.iter().map(ToString::to_string).collect(),
             avatar_url: String::new(),
             deleted: false,
+            must_change_password: false,
             organizations: if member {
                 [(ORG, vec![])].into()
             } else {

@@ -92,6 +92,16 @@ impl App {
         caller_of(key, user, origin)
     }
 
+    /// What somebody is told who must choose another password before they go on.
+    pub fn password_change_due(&self) -> Fail {
+        Fail::new(
+            Kind::Forbidden,
+            "You must choose another password before you go on.",
+        )
+        .with_field("password", "must be changed")
+        .with_detail(format!("Sign in at {} and choose one.", self.access_url()))
+    }
+
     /// The caller as they are now: streams last longer than requests, and neither sessions nor roles last for ever.
     /// It is no use of the session.
     ///

@@ -31,6 +31,7 @@ pub fn user(row: &UserRow) -> wire::User {
         theme_preference: String::new(),
         organization_ids: row.organizations.keys().map(|id| id.0).collect(),
         roles: slim_roles(&row.roles),
+        must_change_password: row.must_change_password,
     }
 }
 
@@ -103,6 +104,7 @@ impl App {
                 username: &request.username,
                 name: &request.name,
                 hashed_password: &passwords::hash(request.password).await?,
+                must_change_password: false,
                 login_type: LoginType::Password.as_str(),
                 status: UserStatus::Active.as_str(),
                 roles: &["owner".to_owned()],
@@ -194,6 +196,11 @@ impl App {
                 UserStatus::Dormant
             }
         };
+        checks.require(
+            "must_change_password",
+            !request.must_change_password || login_type == LoginType::Password,
+            "is only for users who sign in with a password",
+        );
         checks.done()?;
         for organization in &organizations {
             self.store
@@ -221,6 +228,7 @@ impl App {
             username: &request.username,
             name: &request.name,
             hashed_password: &hash,
+            must_change_password: request.must_change_password,
             login_type: login_type.as_str(),
             status: status.as_str(),
             roles: &[],
@@ -431,7 +439,8 @@ impl App {
         Ok(user(&after))
     }
 
-    /// Changes a password. Changing one's own needs the old one; all sessions of the user end.
+    /// Changes a password. Changing one's own needs the old one; all sessions of the user end. Somebody else may be made to
+    /// choose another one before they go on.
     ///
     /// # Errors
     /// Names the field that is wrong.
@@ -451,6 +460,11 @@ impl App {
         }
         let mut checks = Checks::default();
         check_password(&mut checks, "password", &request.password);
+        checks.require(
+            "must_change_password",
+            !(own && request.must_change_password),
+            "is only for the password of somebody else",
+        );
         checks.done()?;
         if own {
             if request.old_password.is_empty() {
@@ -473,7 +487,13 @@ impl App {
         }
         let hash = passwords::hash(request.password).await?;
         self.store
-            .user_set_password(&caller.actor, row.id, &hash, Utc::now())
+            .user_set_password(
+                &caller.actor,
+                row.id,
+                &hash,
+                request.must_change_password,
+                Utc::now(),
+            )
             .await?;
         self.record(
             caller,

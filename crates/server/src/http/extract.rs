@@ -4,7 +4,7 @@
 
 use crate::app::{App, Caller, Origin};
 use crate::fail::{Fail, Kind};
-use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
+use axum::extract::{FromRequest, FromRequestParts, OriginalUri, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri, header};
 use bytes::Bytes;
@@ -70,6 +70,19 @@ fn query_value(query: Option<&str>, name: &str) -> Option<String> {
         .map(|(_, value)| value.into_owned())
 }
 
+/// Whether a request belongs to choosing another password: nothing else is open to those who have to.
+fn changes_password(parts: &Parts) -> bool {
+    // Routers within routers see only the rest of the path.
+    let whole = parts.extensions.get::<OriginalUri>();
+    let path = whole.map_or(parts.uri.path(), |uri| uri.path());
+    matches!(
+        (parts.method.as_str(), path),
+        ("GET", "/api/v2/users/me")
+            | ("PUT", "/api/v2/users/me/password")
+            | ("POST", "/api/v2/users/logout")
+    )
+}
+
 impl FromRequestParts<App> for Caller {
     type Rejection = Fail;
 
@@ -80,6 +93,9 @@ impl FromRequestParts<App> for Caller {
         let origin = Origin::from_request_parts(parts, app).await?;
         let token = session_token(&parts.headers, parts.uri.query()).map(|(token, _)| token);
         let caller = app.session_authenticate(token.as_deref(), origin).await?;
+        if caller.user.must_change_password && !changes_password(parts) {
+            return Err(app.password_change_due());
+        }
         parts.extensions.insert(caller.clone());
         Ok(caller)
     }

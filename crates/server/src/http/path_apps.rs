@@ -95,7 +95,8 @@ pub async fn serve(State(app): State<App>, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
     let caller = match Caller::from_request_parts(&mut parts, &app).await {
         Ok(caller) => Some(caller),
-        Err(fail) if fail.kind == Kind::Unauthenticated => None,
+        // Whoever has yet to choose a password is let in after that, as others are after the sign-in.
+        Err(fail) if matches!(fail.kind, Kind::Unauthenticated | Kind::Forbidden) => None,
         Err(fail) => return fail.into_response(),
     };
     let opened = match app.path_app_open(caller.as_ref(), &target.address).await {

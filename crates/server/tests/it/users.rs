@@ -70,10 +70,7 @@ async fn check_029_and_030_users_are_made_with_checked_fields() {
     let server = TestServer::start().await;
     let owner = server.owner().await;
     server.member(&owner, "bob").await;
-    let organization = server
-        .get(&owner, "/api/v2/organizations/default")
-        .await
-        .text("/id");
+    let organization = server.default_organization(&owner).await;
     let new = |name: &str, organizations: Value| json!({"email": format!("{}@x.io", name.len()), "username": name, "password": "SomePass123!", "login_type": "password", "organization_ids": organizations});
     assert_eq!(
         server
@@ -228,6 +225,158 @@ async fn check_034_a_password_change_needs_the_old_one_and_ends_sessions() {
             .status,
         201
     );
+}
+
+#[tokio::test]
+async fn whoever_has_a_password_from_somebody_else_chooses_another_first() {
+    let server = TestServer::start().await;
+    let owner = server.owner().await;
+    let organization = server.default_organization(&owner).await;
+    let new = |login_type: &str, password: &str| {
+        json!({
+            "email": "bob@example.com", "username": "bob", "password": password, "login_type": login_type,
+            "organization_ids": [organization], "must_change_password": true,
+        })
+    };
+    let none = server
+        .call(&owner, "POST", "/api/v2/users", new("none", ""))
+        .await;
+    assert_eq!(
+        (none.status, none.fields()),
+        (400, vec!["must_change_password".to_owned()])
+    );
+    let made = server
+        .call(
+            &owner,
+            "POST",
+            "/api/v2/users",
+            new("password", "SomePass123!"),
+        )
+        .await;
+    assert_eq!(
+        (made.status, &made.json()["must_change_password"]),
+        (201, &json!(true))
+    );
+
+    let bob = server.login("bob@example.com").await;
+    let me = server.get(&bob, "/api/v2/users/me").await;
+    assert_eq!(
+        (me.status, &me.json()["must_change_password"]),
+        (200, &json!(true))
+    );
+    for (method, path) in [
+        ("GET", "/api/v2/workspaces"),
+        ("GET", "/api/v2/templates"),
+        ("GET", "/api/v2/users/bob"),
+        ("GET", "/api/v2/users/owner"),
+        ("POST", "/api/v2/users/me/keys/tokens"),
+        ("PUT", "/api/v2/users/bob/password"),
+        ("DELETE", "/api/v2/users/me"),
+        ("GET", "/api/v2/workspaces/watch"),
+    ] {
+        let refused = server.call(&bob, method, path, json!({})).await;
+        assert_eq!(
+            (refused.status, refused.fields()),
+            (403, vec!["password".to_owned()]),
+            "{method} {path}: {refused:?}"
+        );
+        assert_eq!(
+            refused.text("/message"),
+            "You must choose another password before you go on."
+        );
+    }
+
+    let app = server.get(&bob, "/@bob/ws/apps/code").await;
+    let location = app.headers["location"].to_str().unwrap();
+    assert!(
+        location.ends_with("/login?redirect=%2F%40bob%2Fws%2Fapps%2Fcode"),
+        "{location}"
+    );
+
+    let change = |old: &str, new: &str, must: bool| json!({"old_password": old, "password": new, "must_change_password": must});
+    for (body, field) in [
+        (change("SomePass123!", "SomePass123!", false), "password"),
+        (
+            change("SomePass123!", "OtherPass123!", true),
+            "must_change_password",
+        ),
+    ] {
+        let same = server
+            .call(&bob, "PUT", "/api/v2/users/me/password", body)
+            .await;
+        assert_eq!((same.status, same.fields()), (400, vec![field.to_owned()]));
+    }
+    let own = change("SomePass123!", "OtherPass123!", false);
+    let changed = server
+        .call(&bob, "PUT", "/api/v2/users/me/password", own)
+        .await;
+    assert_eq!(changed.status, 204);
+    let login = json!({"email": "bob@example.com", "password": "OtherPass123!"});
+    let bob = server
+        .call("", "POST", "/api/v2/users/login", login)
+        .await
+        .text("/session_token");
+    let me = server.get(&bob, "/api/v2/users/me").await;
+    assert_eq!(me.json().get("must_change_password"), None);
+    assert_eq!(server.get(&bob, "/api/v2/workspaces").await.status, 200);
+    let token = server
+        .call(&bob, "POST", "/api/v2/users/me/keys/tokens", json!({}))
+        .await
+        .text("/key");
+
+    // A reset asks for it only when it says so. Tokens outlive it, and wait too.
+    for must in [true, false] {
+        let reset = change("", "SomePass123!", must);
+        let reset = server
+            .call(&owner, "PUT", "/api/v2/users/bob/password", reset)
+            .await;
+        assert_eq!(reset.status, 204);
+        let bob = server.login("bob@example.com").await;
+        let status = if must { 403 } else { 200 };
+        for key in [&bob, &token] {
+            let list = server.get(key, "/api/v2/workspaces").await;
+            assert_eq!(list.status, status, "{must}");
+        }
+        let logout = json!({});
+        let logout = server
+            .call(&bob, "POST", "/api/v2/users/logout", logout)
+            .await;
+        assert_eq!(logout.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn a_search_takes_every_letter_as_it_is() {
+    let server = TestServer::start().await;
+    let owner = server.owner().await;
+    let organization = server.default_organization(&owner).await;
+    for (username, email) in [
+        ("ann", "ann_lee@example.com"),
+        ("ben", "annxlee@example.com"),
+    ] {
+        let user = json!({"email": email, "username": username, "name": "100% real", "login_type": "none", "organization_ids": [organization]});
+        let made = server.call(&owner, "POST", "/api/v2/users", user).await;
+        assert_eq!(made.status, 201, "{made:?}");
+    }
+    for (typed, found) in [
+        ("ANN_LEE@example", vec!["ann"]),
+        ("annxlee", vec!["ben"]),
+        ("100%25", vec!["ann", "ben"]),
+        ("1%25real", vec![]),
+        ("a_n", vec![]),
+    ] {
+        let list = server
+            .get(&owner, &format!("/api/v2/users?q={typed}"))
+            .await
+            .json();
+        let names: Vec<&str> = list["users"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|user| user["username"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, found, "{typed}");
+    }
 }
 
 #[tokio::test]

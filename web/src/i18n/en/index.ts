@@ -88,6 +88,8 @@ export const en = {
       reserved: (word: string) => `The name “${word}” is reserved. Choose another one.`,
       spaces: "Leave out the spaces at the beginning and the end.",
       email: "This is not an email address.",
+      oldPassword: "This is not your password.",
+      samePassword: "Choose another one than the old one.",
     },
   },
   notAllowed: {
@@ -137,6 +139,12 @@ export const en = {
     passwordOff: "Signing in with a password is switched off here",
     passwordOffNext: "Ask whoever manages this deployment how to get in.",
     ended: "Your session has ended. Sign in again to go on where you were.",
+  },
+  changePassword: {
+    title: "Choose a password",
+    lead: "The one you signed in with was chosen by somebody else. Choose one that only you know.",
+    old: "Password you were given",
+    submit: "Change it and go on",
   },
   status: {
     pending: "Pending",

@@ -87,6 +87,8 @@ export const fr: Catalogue = {
       reserved: (word) => `Le nom « ${word} » est réservé. Choisissez-en un autre.`,
       spaces: "Retirez les espaces au début et à la fin.",
       email: "Ce n’est pas une adresse e-mail.",
+      oldPassword: "Ce n’est pas votre mot de passe.",
+      samePassword: "Choisissez-en un autre que l’ancien.",
     },
     toWorkspaces: "Aller à vos espaces de travail",
   },
@@ -138,6 +140,12 @@ export const fr: Catalogue = {
     passwordOff: "La connexion par mot de passe est désactivée ici",
     passwordOffNext: "Demandez à la personne qui gère ce déploiement comment y accéder.",
     ended: "Votre session a expiré. Reconnectez-vous pour reprendre où vous en étiez.",
+  },
+  changePassword: {
+    title: "Choisissez un mot de passe",
+    lead: "Le mot de passe actuel a été choisi par quelqu’un d’autre. Choisissez-en un qui ne soit connu que de vous.",
+    old: "Mot de passe reçu",
+    submit: "Le changer et continuer",
   },
   status: {
     pending: "En attente",

@@ -9,12 +9,11 @@ import { authMethodsQuery } from "@/api/queries";
 import type { LoginType, User } from "@/api/types";
 import { useAdminI18n } from "@/i18n/admin";
 import { fieldError } from "@/lib/fieldError";
-import { generatePassword } from "@/lib/password";
 import { Button } from "@/ui/Button";
 import { Dialog } from "@/ui/Dialog";
 import { Check, Field, Select } from "@/ui/Field";
 import { ErrorNote } from "@/ui/Notes";
-import { PasswordField } from "./PasswordField";
+import { newPassword, PasswordField } from "./PasswordField";
 
 /** Fields whose errors are shown beside them. */
 const FIELDS = new Set(["username", "name", "email", "password", "organization_ids"]);
@@ -31,7 +30,7 @@ export function CreateUser(props: {
   const organizations = useQuery(organizationsQuery);
   const [form, setForm] = useState({ username: "", name: "", email: "" });
   const [login, setLogin] = useState<Offered>("password");
-  const [password, setPassword] = useState(generatePassword);
+  const [password, setPassword] = useState(newPassword);
   const [chosen, setChosen] = useState<string[]>();
   const all = organizations.data ?? [];
   const organizationIds =
@@ -41,13 +40,13 @@ export function CreateUser(props: {
       users.create({
         ...form,
         login_type: login,
-        password: login === "password" ? password : "",
+        ...(login === "password" ? password : {}),
         organization_ids: organizationIds,
       }),
     onSuccess: async (user) => {
       await client.invalidateQueries({ queryKey: ["users"] });
       void client.invalidateQueries({ queryKey: ["members"] });
-      props.onCreated(user, login === "password" ? password : "");
+      props.onCreated(user, login === "password" ? password.password : "");
     },
   });
   const error = create.error instanceof ApiError ? create.error : undefined;

@@ -6,36 +6,57 @@ import { generatePassword } from "@/lib/password";
 import { Button } from "@/ui/Button";
 import { CopyButton } from "@/ui/CopyButton";
 import { Dialog } from "@/ui/Dialog";
-import { FieldFrame } from "@/ui/Field";
+import { Check, FieldFrame } from "@/ui/Field";
+
+/** A password, and whether whoever gets it has to choose another one. */
+export interface GivenPassword {
+  password: string;
+  must_change_password: boolean;
+}
+
+export const newPassword = (): GivenPassword => ({
+  password: generatePassword(),
+  must_change_password: true,
+});
 
 interface Props {
-  value: string;
+  value: GivenPassword;
   error: string | undefined;
-  onValue: (value: string) => void;
+  onValue: (value: GivenPassword) => void;
 }
 
 export function PasswordField({ value, error, onValue }: Props) {
   const { t } = useAdminI18n();
+  const words = t.admin.users;
+  const type = (password: string) => onValue({ ...value, password });
   return (
-    <FieldFrame label={t.admin.users.form.password} hint={t.admin.users.form.passwordHint} error={error}>
-      {(control) => (
-        <div className="password-row">
-          <input
-            className="input mono"
-            {...control}
-            value={value}
-            onChange={(event) => onValue(event.target.value)}
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
-            required
-          />
-          <Button icon={Dices} onClick={() => onValue(generatePassword())}>
-            {t.admin.users.form.generate}
-          </Button>
-        </div>
-      )}
-    </FieldFrame>
+    <>
+      <FieldFrame label={words.form.password} hint={words.form.passwordHint} error={error}>
+        {(control) => (
+          <div className="password-row">
+            <input
+              className="input mono"
+              {...control}
+              value={value.password}
+              onChange={(event) => type(event.target.value)}
+              autoComplete="off"
+              autoCapitalize="none"
+              spellCheck={false}
+              required
+            />
+            <Button icon={Dices} onClick={() => type(generatePassword())}>
+              {words.form.generate}
+            </Button>
+          </div>
+        )}
+      </FieldFrame>
+      <Check
+        label={words.mustChange}
+        hint={words.mustChangeHint}
+        checked={value.must_change_password}
+        onChange={(must_change_password) => onValue({ ...value, must_change_password })}
+      />
+    </>
   );
 }
 

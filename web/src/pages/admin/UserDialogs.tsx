@@ -8,11 +8,10 @@ import { siteRolesQuery } from "@/api/queries";
 import type { User } from "@/api/types";
 import { useAdminI18n } from "@/i18n/admin";
 import { fieldError } from "@/lib/fieldError";
-import { generatePassword } from "@/lib/password";
 import { Button } from "@/ui/Button";
 import { Confirm, Dialog } from "@/ui/Dialog";
 import { ErrorNote } from "@/ui/Notes";
-import { PasswordField } from "./PasswordField";
+import { newPassword, PasswordField } from "./PasswordField";
 import { RolesDialog } from "./Roles";
 
 interface Props {
@@ -50,10 +49,14 @@ export function UserRoles({ user, onClose }: Props) {
 export function ResetPassword(props: Props & { onSet: (password: string) => void }) {
   const { user, onClose } = props;
   const { t } = useAdminI18n();
-  const [password, setPassword] = useState(generatePassword);
+  const client = useQueryClient();
+  const [password, setPassword] = useState(newPassword);
   const save = useMutation({
     mutationFn: () => users.setPassword(user.id, password),
-    onSuccess: () => props.onSet(password),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ["users"] });
+      props.onSet(password.password);
+    },
   });
   const refused = fieldError(t, save.error, "password");
   const submit = (event: FormEvent) => {

@@ -55,7 +55,10 @@ function Who({ user, me }: { user: User; me: User }) {
         {user.name && ` ${user.name}`}
         {user.id === me.id && <span className="muted"> ({t.admin.users.you})</span>}
       </span>
-      <span className="muted small">{user.email}</span>
+      <span className="muted small">
+        {user.email}
+        {user.must_change_password && ` · ${t.admin.users.mustChangeTag}`}
+      </span>
     </span>
   );
 }

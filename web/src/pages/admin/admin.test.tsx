@@ -108,7 +108,7 @@ describe("a new user", () => {
     });
     await dialog.findByText("The name “grace” is reserved. Choose another one.");
     expect(dialog.getByLabelText("Username").getAttribute("aria-invalid")).toBe("true");
-    dialog.getByText("insecure password");
+    dialog.getByText("Too easy to guess. Make it longer, or mix in other kinds of characters.");
     expect(dialog.queryByText("Validation failed.")).toBeNull();
   });
 

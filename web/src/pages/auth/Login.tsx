@@ -1,13 +1,11 @@
 /** Sign in with email and password. */
 
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useRouter } from "@tanstack/react-router";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { KeyRound, TimerOff } from "lucide-react";
 import { session } from "@/api/endpoints";
 import { isStatus } from "@/api/errors";
 import { authMethodsQuery } from "@/api/queries";
 import { useT } from "@/i18n";
-import { isPage, safeRedirect } from "@/lib/redirect";
 import { safeLink } from "@/lib/safeLink";
 import { useTitle } from "@/lib/title";
 import { loginRoute } from "@/routes/auth";
@@ -15,27 +13,18 @@ import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
 import { ErrorNote, Note } from "@/ui/Notes";
 import { AuthForm, AuthPage } from "./AuthPage";
+import { useEnter } from "./useEnter";
 
 export function Login() {
   const t = useT();
   const search = loginRoute.useSearch();
-  const navigate = useNavigate();
-  const router = useRouter();
-  const client = useQueryClient();
+  const enter = useEnter();
   const methods = useQuery(authMethodsQuery);
   useTitle(t.login.title);
 
   const login = useMutation({
     mutationFn: session.login,
-    onSuccess: async () => {
-      client.clear();
-      const to = safeRedirect(search.redirect);
-      if (!isPage(to)) window.location.assign(to);
-      else {
-        await router.invalidate();
-        await navigate({ href: to });
-      }
-    },
+    onSuccess: () => enter(search.redirect),
   });
   const wrong = isStatus(login.error, 401);
   const next = wrong ? t.login.wrongNext : isStatus(login.error, 429) ? t.login.limitedNext : undefined;
