@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { en, fr } from "../src/testing/texts";
 import { Browser, type Language } from "./browser";
+import { Person } from "./people";
 import { Server } from "./server";
 
 const EMAIL = "owner@example.org";
@@ -422,6 +423,40 @@ describe("in English", () => {
     expect(variables.find(({ name }) => name === "greeting")?.value).toBe("good day");
   });
 
+  test("a template is shared with one member, whom the others then do without", async () => {
+    const { page } = browser;
+    const words = t.template.permissions;
+    await open("/templates/kitchen/settings/permissions");
+    const role = (name: string) => page.getByRole("combobox", { name: words.roleOf(name) });
+    await role(words.everyone).selectOption("");
+    await page.getByText(words.nobody).waitFor();
+    const { id } = await kitchen();
+    const member = await Person.signIn(server.url, "member");
+    await expect.poll(async () => (await member.ask("GET", `/templates/${id}`)).status).toBe(404);
+
+    await button(words.share).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("combobox", { name: words.person }).fill("mem");
+    await dialog.getByRole("option", { name: /^member/ }).waitFor();
+    await browser.examine("template-share");
+    await dialog.getByRole("option", { name: /^member/ }).click();
+    await dialog.getByRole("button", { name: words.share }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect(await role("member").inputValue()).toBe("use");
+    await browser.examine("template-permissions");
+    expect((await member.ask("GET", `/templates/${id}`)).status).toBe(200);
+    expect((await member.ask("GET", `/templates/${id}/acl`)).status).toBe(403);
+
+    await role("member").selectOption("admin");
+    await page.getByRole("status").getByText(t.common.saved).waitFor();
+    expect((await member.ask("GET", `/templates/${id}/acl`)).status).toBe(200);
+    await role(words.everyone).selectOption("use");
+    await button(t.actions.of(words.remove, "member")).click();
+    await role("member").waitFor({ state: "detached" });
+    expect((await member.ask("GET", `/templates/${id}/acl`)).status).toBe(403);
+    expect((await member.ask("GET", `/templates/${id}`)).status).toBe(200);
+  });
+
   test("a template is renamed, and deleted by its name", async () => {
     const { page } = browser;
     await push("short", "--name", "only");
@@ -493,7 +528,7 @@ describe("in French, as one who may only look", () => {
 
   test("settings are closed, and the form asks for one's own workspace", async () => {
     const { page } = browser;
-    for (const path of ["settings", "settings/schedule", "settings/variables"]) {
+    for (const path of ["settings", "settings/schedule", "settings/variables", "settings/permissions"]) {
       await page.goto(`${server.url}/templates/kitchen/${path}`);
       await page.getByText(t.template.editorsOnly).waitFor();
     }
@@ -516,6 +551,7 @@ describe("in French, as one who may only look", () => {
       ["settings", t.template.pages.settings],
       ["settings/schedule", t.template.pages.schedule],
       ["settings/variables", t.template.pages.variables],
+      ["settings/permissions", t.template.pages.permissions],
       ["versions", t.template.pages.versions],
     ] as const) {
       await page.goto(`${server.url}/templates/kitchen/${path}`);

@@ -13,6 +13,7 @@ import type {
   ProvisionerJob,
   ProvisionerJobStatus,
   Template,
+  TemplateGroup,
   TemplateParameter,
   TemplateVersion,
   User,
@@ -96,6 +97,22 @@ export function member(of: User, over: Partial<OrganizationMember> = {}): Organi
     ...over,
   };
 }
+
+/** The group of all members, with its role on a template. */
+export const everyone = (role: string): TemplateGroup => ({
+  id: DEFAULT_ORGANIZATION.id,
+  name: "Everyone",
+  display_name: "",
+  organization_id: DEFAULT_ORGANIZATION.id,
+  organization_name: DEFAULT_ORGANIZATION.name,
+  organization_display_name: DEFAULT_ORGANIZATION.display_name,
+  members: [],
+  total_member_count: 0,
+  avatar_url: "",
+  quota_allowance: 0,
+  source: "user",
+  role,
+});
 
 export function role(name: string, display_name: string, over: Partial<AssignableRole> = {}): AssignableRole {
   return {

@@ -21,6 +21,7 @@ import type {
   ProvisionerJob,
   ProvisionerJobLog,
   Template,
+  TemplateAcl,
   TemplateParameter,
   TemplateVariable,
   TemplateVersion,
@@ -32,7 +33,7 @@ import type {
   WorkspaceBuildParameter,
   WorkspaceResource,
 } from "@/api/types";
-import { ADA, DEFAULT_ORGANIZATION, role } from "./samples";
+import { ADA, DEFAULT_ORGANIZATION, everyone, role } from "./samples";
 
 export interface World {
   /** Whoever has signed in; nobody, and requests are answered with 401. */
@@ -49,6 +50,8 @@ export interface World {
   members: OrganizationMember[];
   roles: AssignableRole[];
   templates: Template[];
+  /** Of every template. */
+  acl: TemplateAcl;
   /** Of all templates, by `template_id`. */
   versions: TemplateVersion[];
   /** Of every version. */
@@ -103,6 +106,7 @@ export function emptyWorld(): World {
       role("auditor", "Auditor"),
     ],
     templates: [],
+    acl: { users: [], group: [everyone("use")] },
     versions: [],
     parameters: [],
     presets: [],

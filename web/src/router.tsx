@@ -22,6 +22,7 @@ import { stockRoutes } from "./routes/stock";
 import {
   templateEmbedRoute,
   templateInsightsRoute,
+  templatePermissionsRoute,
   templateRoute,
   templateScheduleRoute,
   templateSettingsRoute,
@@ -50,8 +51,8 @@ const indexRoute = createRoute({
 const routeTree = rootRoute.addChildren([
   setupRoute,
   loginRoute,
-  cliAuthRoute,
   changePasswordRoute,
+  cliAuthRoute,
   terminalRoute,
   appRoute.addChildren([
     indexRoute,
@@ -69,6 +70,7 @@ const routeTree = rootRoute.addChildren([
       templateSettingsRoute,
       templateScheduleRoute,
       templateVariablesRoute,
+      templatePermissionsRoute,
     ]),
     ...editorRoutes,
     accountRoute.addChildren([accountIndexRoute, ...accountPages]),

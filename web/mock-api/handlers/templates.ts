@@ -1,6 +1,7 @@
 /** Templates, their versions, and what a workspace can be made with. */
 
 import { http } from "../api";
+import { everyone } from "../samples";
 import type { World } from "../world";
 
 const NOT_FOUND = { message: "Resource not found or you do not have access to this resource" };
@@ -40,6 +41,24 @@ export function templateHandlers(world: World) {
     http.delete("/templates/{template}", ({ params, response }) => {
       world.templates = world.templates.filter((each) => each.id !== params.template);
       return response(200).json({ message: "Template has been deleted!" });
+    }),
+    http.get("/templates/{template}/acl", ({ response }) => response(200).json(world.acl)),
+    http.patch("/templates/{template}/acl", async ({ request, response }) => {
+      const { user_perms, group_perms } = await request.json();
+      for (const [id, role] of Object.entries(user_perms ?? {})) {
+        const found = world.users.find((each) => each.id === id);
+        const others = world.acl.users.filter((each) => each.id !== id);
+        world.acl = { ...world.acl, users: role && found ? [...others, { ...found, role }] : others };
+      }
+      for (const role of Object.values(group_perms ?? {})) {
+        world.acl = { ...world.acl, group: role ? [everyone(role)] : [] };
+      }
+      return response(200).json({ message: "Successfully updated template ACL list." });
+    }),
+    http.get("/templates/{template}/acl/available", ({ query, response }) => {
+      const typed = query.get("q") ?? "";
+      const users = world.users.filter(({ username, email }) => `${username} ${email}`.includes(typed));
+      return response(200).json({ users, groups: [everyone("")] });
     }),
     http.get("/templates/{template}/daus", ({ response }) =>
       response(200).json({ entries: [], tz_hour_offset: 0 }),

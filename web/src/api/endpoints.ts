@@ -85,6 +85,11 @@ export const templates = {
   byName: (name: string) => request<api.Template>("GET", urls.templateByName(name)),
   update: (id: string, body: api.UpdateTemplate) => request<api.Template>("PATCH", urls.template(id), body),
   remove: (id: string) => request<unknown>("DELETE", urls.template(id)),
+  acl: (id: string) => request<api.TemplateAcl>("GET", urls.templateAcl(id)),
+  share: (id: string, body: api.UpdateTemplateAcl) => request<unknown>("PATCH", urls.templateAcl(id), body),
+  /** The members whom a template can be shared with, of whom something is like what was typed. */
+  shareable: (id: string, q: string, limit: number) =>
+    request<api.AclAvailable>("GET", urls.templateShareable(id, q, limit)),
   dailyUsers: (id: string, hoursWest: number) =>
     request<api.DailyUsers>("GET", urls.templateDailyUsers(id, hoursWest)),
   /** All versions, oldest first, those in the archive too. */

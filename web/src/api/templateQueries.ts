@@ -1,6 +1,6 @@
 /** What the UI remembers of templates: one of them, its versions, and what a workspace can be made with. */
 
-import { type QueryClient, queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, type QueryClient, queryOptions } from "@tanstack/react-query";
 import { authCheck, templates, templateVersions, users } from "./endpoints";
 import { templatesQuery } from "./queries";
 import type { Template } from "./types";
@@ -34,6 +34,18 @@ export const templatePermissionsQuery = (template: Template) =>
         createForOthers: { object: { resource_type: "workspace", organization_id }, action: "create" },
       });
     },
+  });
+
+/** Whom it is shared with. */
+export const templateAclQuery = (template: string) =>
+  queryOptions({ queryKey: ["templateAcl", template], queryFn: () => templates.acl(template) });
+
+export const templateShareableQuery = (template: string, typed: string) =>
+  queryOptions({
+    queryKey: ["templateShareable", template, typed],
+    queryFn: () => templates.shareable(template, typed, MOST_PEOPLE),
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
   });
 
 export const versionsQuery = (template: string) =>

@@ -4,6 +4,7 @@ import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 
+export type AclAvailable = Schemas["AclAvailable"];
 export type ApiKeyScope = Schemas["ApiKeyScope"];
 export type ApiKeyWithOwner = Schemas["ApiKeyWithOwner"];
 export type AssignableRole = Schemas["AssignableRole"];
@@ -62,11 +63,14 @@ export type SlimRole = Schemas["SlimRole"];
 export type SshConfig = Schemas["SshConfigResponse"];
 export type Template = Schemas["Template"];
 export type TemplateExample = Schemas["TemplateExample"];
+export type TemplateAcl = Schemas["TemplateAcl"];
+export type TemplateGroup = Schemas["TemplateGroup"];
 export type TemplateParameter = Schemas["TemplateVersionParameter"];
 export type TemplateVariable = Schemas["TemplateVersionVariable"];
 export type TemplateVersion = Schemas["TemplateVersion"];
 export type TokenConfig = Schemas["TokenConfig"];
 export type UpdateTemplate = Schemas["UpdateTemplateMeta"];
+export type UpdateTemplateAcl = Schemas["UpdateTemplateAcl"];
 export type UpdateUserPasswordRequest = Schemas["UpdateUserPasswordRequest"];
 export type UpdateUserProfileRequest = Schemas["UpdateUserProfileRequest"];
 export type UploadResponse = Schemas["UploadResponse"];

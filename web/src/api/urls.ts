@@ -122,6 +122,9 @@ export const urls = {
   // Templates and their versions.
   deprecatedTemplates: () => api(["templates"], { q: "deprecated:true" }),
   template: (id: string) => api(["templates", id]),
+  templateAcl: (id: string) => api(["templates", id, "acl"]),
+  templateShareable: (id: string, q: string, limit: number) =>
+    api(["templates", id, "acl", "available"], { q, limit }),
   templateByName: (name: string) => api(["organizations", "default", "templates", name]),
   templateDailyUsers: (id: string, hoursWest: number) =>
     api(["templates", id, "daus"], { tz_offset: hoursWest }),

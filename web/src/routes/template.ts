@@ -51,6 +51,12 @@ export const templateScheduleRoute = createRoute({
   component: lazyRouteComponent(() => import("@/pages/templates/ScheduleSettings"), "ScheduleSettings"),
 });
 
+export const templatePermissionsRoute = createRoute({
+  getParentRoute: () => templateRoute,
+  path: "/settings/permissions",
+  component: lazyRouteComponent(() => import("@/pages/templates/Permissions"), "Permissions"),
+});
+
 export const templateVariablesRoute = createRoute({
   getParentRoute: () => templateRoute,
   path: "/settings/variables",

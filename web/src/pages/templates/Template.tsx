@@ -14,6 +14,7 @@ import {
   Settings,
   SlidersHorizontal,
   TriangleAlert,
+  Users,
 } from "lucide-react";
 import { isStatus } from "@/api/errors";
 import { templateVersionQuery } from "@/api/queries";
@@ -107,6 +108,12 @@ function usePages(template: Template): SidePage[] {
             params,
             icon: SlidersHorizontal,
             text: words.variables,
+          },
+          {
+            to: "/templates/$template/settings/permissions" as const,
+            params,
+            icon: Users,
+            text: words.permissions,
           },
         ]
       : []),

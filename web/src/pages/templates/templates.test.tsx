@@ -4,7 +4,7 @@ import { screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import { mount } from "@/testing/mount";
 import { refuse } from "../../../mock-api/api";
-import { template, uuid, version } from "../../../mock-api/samples";
+import { everyone, user as person, template, uuid, version } from "../../../mock-api/samples";
 
 const active = version();
 const docker = template({ name: "docker", display_name: "Docker", active_version_id: active.id });
@@ -116,5 +116,66 @@ describe("settings", () => {
     const note = await dialog.findByRole("alert");
     expect(note.textContent).toContain("All workspaces must be deleted before a template can be removed.");
     expect(at()).toBe(SETTINGS);
+  });
+});
+
+describe("permissions", () => {
+  const PERMISSIONS = "/templates/docker/settings/permissions";
+  const bob = person({ username: "bob" });
+  const eve = person({ username: "eve", name: "Eve Moneypenny" });
+  const SHARED = {
+    ...WORLD,
+    users: [bob, eve],
+    acl: { users: [{ ...bob, role: "use" }], group: [everyone("use")] },
+  };
+  const roleOf = (name: string) => screen.findByLabelText<HTMLSelectElement>(`Role of ${name}`);
+
+  test("a choice holds at once", async () => {
+    const { api, user } = await mount(PERMISSIONS, { world: SHARED });
+    await user.selectOptions(await roleOf("bob"), "Manage");
+    await screen.findByText("Saved");
+    expect(api.world.acl.users.map(({ username, role }) => [username, role])).toEqual([["bob", "admin"]]);
+    expect((await roleOf("bob")).value).toBe("admin");
+    expect((await roleOf("Everyone")).value).toBe("use");
+  });
+
+  test("shared with nobody, the page says who is left", async () => {
+    const { api, user } = await mount(PERMISSIONS, { world: SHARED });
+    await user.click(await screen.findByLabelText("Remove: bob"));
+    await waitFor(() => expect(screen.queryByText("bob")).toBeNull());
+    await user.selectOptions(await roleOf("Everyone"), "No access");
+    await screen.findByText(/only owners and template admins see this template/);
+    expect(api.world.acl).toEqual({ users: [], group: [] });
+    expect((await roleOf("Everyone")).value).toBe("");
+  });
+
+  test("one is found by what one types, and nobody else is taken for them", async () => {
+    const { api, user } = await mount(PERMISSIONS, { world: SHARED });
+    await user.click(await screen.findByText("Share", { selector: "button" }));
+    const dialog = within(await screen.findByRole("dialog"));
+    const field = dialog.getByLabelText("Person");
+    await user.type(field, "ev{Enter}");
+    await dialog.findByText("No member of the organization is called “ev”.");
+    expect(api.world.acl.users).toHaveLength(1);
+    await user.click(await dialog.findByText("Eve Moneypenny · eve@example.com"));
+    await user.selectOptions(dialog.getByLabelText("Role"), "Manage");
+    await user.click(dialog.getByText("Share", { selector: "button" }));
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    expect((await roleOf("eve")).value).toBe("admin");
+    expect(api.world.acl.users.map(({ id, role }) => [id, role])).toEqual([
+      [bob.id, "use"],
+      [eve.id, "admin"],
+    ]);
+  });
+
+  test("a refusal is shown, and the role stays what it was", async () => {
+    const { user } = await mount(PERMISSIONS, {
+      world: SHARED,
+      but: [refuse("patch", "/templates/{template}/acl", 403, { message: "You may not do this." })],
+    });
+    await user.selectOptions(await roleOf("bob"), "Manage");
+    const note = await screen.findByRole("alert");
+    expect(note.textContent).toContain("You may not do this.");
+    expect((await roleOf("bob")).value).toBe("use");
   });
 });
