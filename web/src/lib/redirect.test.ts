@@ -25,5 +25,5 @@ test("what is put into an address is escaped", () => {
   expect(urls.workspaces("name with spaces", 50, 0)).toBe(
     "/api/v2/workspaces?q=name+with+spaces&limit=50&offset=0",
   );
-  expect(urls.buildLogs("b", 0)).toBe("/api/v2/workspacebuilds/b/logs?follow=true");
+  expect(urls.buildLogs("b", 0)).toBe("/api/v2/workspacebuilds/b/logs?follow=true&batch=true");
 });
