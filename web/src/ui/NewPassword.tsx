@@ -27,6 +27,8 @@ export function NewPassword({ label, error }: Props) {
       autoComplete="new-password"
       hint={t.setup.passwordHint}
       error={weak ? t.setup.passwordWeak : error}
+      // Not only on leaving: what is below would move away under a click on it.
+      onChange={() => setWeak(false)}
       onBlur={(event) => void check(event.target.value)}
       required
       maxLength={64}
