@@ -87,7 +87,8 @@ impl Store {
         }
     }
 
-    /// Members of a template's organization, by name. Whoever may change the template may see them all.
+    /// Members of a template's organization, by name; whoever has just the name or address that is searched for comes first.
+    /// Whoever may change the template may see them all.
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Forbidden`].
@@ -104,7 +105,7 @@ impl Store {
             &format!(
                 "select {COLUMNS} from users u join organization_members o on o.user_id = u.id and o.organization_id = $1 \
                  where not u.deleted and ($2::uuid[] is null or u.id = any($2)) and {called} \
-                 order by lower(u.username), u.id limit $4 offset $5"
+                 order by lower($3) in (lower(u.username), lower(u.email)) desc, lower(u.username), u.id limit $4 offset $5"
             ),
             &[&template.organization_id.0, &ids, &filter.search, &filter.limit, &filter.offset],
         )

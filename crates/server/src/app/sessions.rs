@@ -106,7 +106,7 @@ impl App {
     /// It is no use of the session.
     ///
     /// # Errors
-    /// As [`App::session_authenticate`].
+    /// As [`App::session_authenticate`]; [`Kind::Forbidden`] for those who must choose another password by now.
     pub async fn session_renew(&self, caller: &Caller) -> Result<Caller, Fail> {
         let session = self
             .store
@@ -114,6 +114,9 @@ impl App {
             .await?
             .ok_or_else(|| signed_out("API key is invalid."))?;
         unexpired(&session, Utc::now())?;
+        if session.user.must_change_password {
+            return Err(self.password_change_due());
+        }
         caller_of(session.key, session.user, caller.origin.clone())
     }
 

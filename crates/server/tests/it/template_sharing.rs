@@ -156,6 +156,13 @@ async fn a_template_is_seen_used_and_changed_by_whom_it_is_shared_with() {
     let page = bob.get(&format!("{available}?limit=1&offset=1")).await;
     assert_eq!(page["users"].as_array().unwrap().len(), 1);
 
+    // Whoever is named in full comes before those whose names contain that.
+    server.member(&made.token, "abob").await;
+    for typed in ["BOB", "bob@example.com"] {
+        let named = bob.get(&format!("{available}?limit=1&q={typed}")).await;
+        assert_eq!(named["users"][0]["username"], "bob", "{typed}");
+    }
+
     // The one who gives up their own role is told that it worked; what they have already goes on.
     let gave_up = bob
         .call("PATCH", &acl, json!({"user_perms": {&bob_id: ""}}))

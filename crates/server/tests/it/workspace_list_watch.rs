@@ -108,6 +108,12 @@ async fn a_list_is_followed_by_one_stream_that_tells_only_what_the_list_would_sh
         }
     }
 
+    let token = server
+        .call(&bob, "POST", "/api/v2/users/me/keys/tokens", json!({}))
+        .await
+        .text("/key");
+    let mut by_token = followed(&server, &token, "").await;
+
     // A stream ends with its session, at the latest when there would be something to tell.
     let out = server
         .call(&bob, "POST", "/api/v2/users/logout", json!({}))
@@ -118,4 +124,20 @@ async fn a_list_is_followed_by_one_stream_that_tells_only_what_the_list_would_sh
         .await;
     let last = next_json(&mut of_bob).await;
     assert_eq!(last["type"], "error", "{last}");
+
+    // So it does for those who have to choose another password, though their tokens outlive the old one.
+    let reset = json!({"password": "OtherPass123!", "must_change_password": true});
+    let reset = server
+        .call(&made.token, "PUT", "/api/v2/users/bob/password", reset)
+        .await;
+    assert_eq!(reset.status, 204);
+    worker
+        .running(&made.token, &template, "later", agent().0)
+        .await;
+    let last = next_json(&mut by_token).await;
+    assert_eq!(
+        (&last["type"], &last["data"]["validations"][0]["field"]),
+        (&json!("error"), &json!("password")),
+        "{last}"
+    );
 }

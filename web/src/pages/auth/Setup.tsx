@@ -1,7 +1,6 @@
 /** The first account of a new deployment. */
 
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { useMutation } from "@tanstack/react-query";
 import { deployment, session } from "@/api/endpoints";
 import { ApiError } from "@/api/errors";
 import { useT } from "@/i18n";
@@ -12,11 +11,11 @@ import { Field } from "@/ui/Field";
 import { NewPassword } from "@/ui/NewPassword";
 import { ErrorNote } from "@/ui/Notes";
 import { AuthForm, AuthPage } from "./AuthPage";
+import { useEnter } from "./useEnter";
 
 export function Setup() {
   const t = useT();
-  const client = useQueryClient();
-  const navigate = useNavigate();
+  const enter = useEnter();
   useTitle(t.setup.title);
 
   const setUp = useMutation({
@@ -32,10 +31,7 @@ export function Setup() {
       });
       await session.login({ email: text("email"), password });
     },
-    onSuccess: async () => {
-      client.clear();
-      await navigate({ to: "/workspaces" });
-    },
+    onSuccess: () => enter(undefined),
   });
 
   const error = setUp.error instanceof ApiError ? setUp.error : undefined;

@@ -147,30 +147,38 @@ function Share({ template, acl, onClose }: ShareProps) {
   const words = t.template.permissions;
   const [text, setText] = useState("");
   const [role, setRole] = useState<Role>("use");
-  const [unknown, setUnknown] = useState("");
+  /** What cannot be shared with, and why. */
+  const [refused, setRefused] = useState({ typed: "", why: "" });
   const typed = text.trim();
   const client = useQueryClient();
   const { data } = useQuery(templateShareableQuery(template.id, useDeferredValue(typed)));
   const found = data?.users ?? [];
+  const holds = (id: string) => acl.users.some((user) => user.id === id);
   const share = useShare(template, onClose);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (share.isPending || !typed) return;
+  const find = useMutation({
     // What is offered may still be the answer to fewer letters.
-    const query = templateShareableQuery(template.id, typed);
-    const { users } = await client.fetchQuery(query).catch(() => ({ users: found }));
-    const same = (word: string) => word.toLowerCase() === typed.toLowerCase();
-    const person = users.find(({ username, email }) => same(username) || same(email));
-    if (person) share.mutate({ user_perms: { [person.id]: role } });
-    else setUnknown(typed);
+    mutationFn: () => client.fetchQuery(templateShareableQuery(template.id, typed)),
+    onSuccess: ({ users }) => {
+      const same = (word: string) => word.toLowerCase() === typed.toLowerCase();
+      const person = users.find(({ username, email }) => same(username) || same(email));
+      if (!person) setRefused({ typed, why: words.unknown(typed) });
+      else if (holds(person.id)) setRefused({ typed, why: words.already });
+      else share.mutate({ user_perms: { [person.id]: role } });
+    },
+  });
+  const busy = find.isPending || share.isPending;
+  const error = find.error ?? share.error;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!busy && typed) find.mutate();
   };
   return (
     <Dialog title={words.shareTitle} lead={words.shareLead} open onClose={onClose}>
-      <form className="dialog-form" onSubmit={(event) => void submit(event)}>
+      <form className="dialog-form" onSubmit={submit}>
         <FieldFrame
           label={words.person}
           hint={words.personHint}
-          error={unknown && unknown === typed ? words.unknown(unknown) : undefined}
+          error={refused.typed === typed && typed ? refused.why : undefined}
         >
           {(control) => (
             <Suggest
@@ -182,7 +190,7 @@ function Share({ template, acl, onClose }: ShareProps) {
                 key: user.id,
                 shown: user.username,
                 hint: [user.name, user.email].filter(Boolean).join(" · "),
-                why: acl.users.some(({ id }) => id === user.id) ? words.already : undefined,
+                why: holds(user.id) ? words.already : undefined,
               }))}
               onPick={(index) => {
                 setText(found[index]?.username ?? "");
@@ -202,10 +210,10 @@ function Share({ template, acl, onClose }: ShareProps) {
           ]}
           onPick={setRole}
         />
-        {share.error && <ErrorNote error={share.error} />}
+        {error && <ErrorNote error={error} />}
         <div className="dialog-actions">
           <Button onClick={onClose}>{t.common.cancel}</Button>
-          <Button type="submit" look="primary" busy={share.isPending}>
+          <Button type="submit" look="primary" busy={busy}>
             {words.share}
           </Button>
         </div>

@@ -156,7 +156,12 @@ describe("permissions", () => {
     const field = dialog.getByLabelText("Person");
     await user.type(field, "ev{Enter}");
     await dialog.findByText("No member of the organization is called “ev”.");
-    expect(api.world.acl.users).toHaveLength(1);
+    await user.clear(field);
+    await user.type(field, "bob{Enter}");
+    await waitFor(() => expect(field.getAttribute("aria-invalid")).toBe("true"));
+    expect(api.world.acl.users.map(({ role }) => role)).toEqual(["use"]);
+    await user.clear(field);
+    await user.type(field, "ev");
     await user.click(await dialog.findByText("Eve Moneypenny · eve@example.com"));
     await user.selectOptions(dialog.getByLabelText("Role"), "Manage");
     await user.click(dialog.getByText("Share", { selector: "button" }));
@@ -166,6 +171,19 @@ describe("permissions", () => {
       [bob.id, "use"],
       [eve.id, "admin"],
     ]);
+  });
+
+  test("a search that fails does not say that there is nobody", async () => {
+    const { user } = await mount(PERMISSIONS, {
+      world: SHARED,
+      but: [refuse("get", "/templates/{template}/acl/available", 500, { message: "The database is away." })],
+    });
+    await user.click(await screen.findByText("Share", { selector: "button" }));
+    const dialog = within(await screen.findByRole("dialog"));
+    await user.type(dialog.getByLabelText("Person"), "eve{Enter}");
+    const note = await dialog.findByRole("alert");
+    expect(note.textContent).toContain("The database is away.");
+    expect(dialog.queryByText(/No member/)).toBeNull();
   });
 
   test("a refusal is shown, and the role stays what it was", async () => {
