@@ -9,6 +9,7 @@ import {
 } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { inbox } from "./endpoints";
+import { putNews } from "./news";
 import { openStream } from "./streams";
 import type { InboxNews, InboxNotification, InboxPage } from "./types";
 import { urls } from "./urls";
@@ -96,7 +97,7 @@ export function useLiveInbox(onNews: (news: InboxNews) => void) {
       onMessage: (text) => {
         const news = JSON.parse(text) as InboxNews;
         const missed = readElsewhere(client.getQueryData<Pages>(inboxQuery.queryKey), news);
-        put(client, (old) => withNews(old, news));
+        putNews<Pages>(client, inboxQuery.queryKey, (old) => withNews(old, news));
         if (missed) again();
         onNews(news);
       },

@@ -3,16 +3,21 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { applyChanges } from "@/lib/listChanges";
+import { putNews } from "./news";
 import { meQuery, PAGE_SIZE, putWorkspace, workspaceQuery, workspacesQuery } from "./queries";
 import { openEvents } from "./streams";
-import type { Workspace, WorkspaceListChanges } from "./types";
+import type { Workspace, WorkspaceListChanges, WorkspacesResponse } from "./types";
 import { urls } from "./urls";
 
 /** Follows one workspace. */
 export function useLiveWorkspace(id: string) {
   const client = useQueryClient();
   useEffect(
-    () => openEvents<Workspace>(urls.workspaceWatch(id), (news) => putWorkspace(client, news)),
+    () =>
+      openEvents<Workspace>(urls.workspaceWatch(id), (news) => {
+        putWorkspace(client, news);
+        putNews(client, workspaceQuery(news.owner_name, news.name).queryKey, () => news);
+      }),
     [client, id],
   );
 }
@@ -58,13 +63,17 @@ export function useLiveList(filter: string, page: number, refused: boolean): Sta
       }
       const me = client.getQueryData(meQuery.queryKey)?.id ?? "";
       const old = client.getQueryData(queryKey);
-      if (old) client.setQueryData(queryKey, applyChanges(old, changes, me, PAGE_SIZE));
+      putNews<WorkspacesResponse>(
+        client,
+        queryKey,
+        (list) => list && applyChanges(list, changes, me, PAGE_SIZE),
+      );
       if (old && old.count > old.workspaces.length && changes.gone.length > 0) {
         void readAgain(client, filter, page);
       }
       for (const news of changes.changed) {
         const one = workspaceQuery(news.owner_name, news.name).queryKey;
-        if (client.getQueryData(one)) client.setQueryData(one, news);
+        if (client.getQueryData(one)) putNews(client, one, () => news);
       }
       setStages((before) => keptStages(before, changes));
     };

@@ -4,7 +4,7 @@ import { screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import { mount } from "@/testing/mount";
 import { server } from "@/testing/server";
-import { hold, REQUEST_ID, refuse } from "../../../mock-api/api";
+import { hold, http, REQUEST_ID, refuse } from "../../../mock-api/api";
 import { notification, token, uuid } from "../../../mock-api/samples";
 
 const KIND = {
@@ -177,6 +177,36 @@ describe("the inbox", () => {
     api.streams.inbox.send({ notification: news, unread_count: 2 });
     await screen.findByText("Workspace deleted");
     expect(bell.textContent).toContain("Notifications: 2 unread");
+  });
+
+  test("keeps news that come while the list is on its way", async () => {
+    const first = notification();
+    const { api, bell } = await open({ world: { inbox: [first] } });
+    await screen.findByText("Workspace autobuild failed");
+    const path = "/notifications/inbox";
+    let answer: () => void = () => undefined;
+    const late = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const older = notification({ title: "Older" });
+    const second = notification({ title: "Second" });
+    server.use(
+      http.get(path, async ({ response }) => {
+        await late;
+        // Read before the third had come.
+        return response(200).json({ notifications: [second, first, older], unread_count: 3 });
+      }),
+    );
+    // Not one more than there were: the list is read again, and is slow.
+    api.streams.inbox.send({ notification: second, unread_count: 3 });
+    await screen.findByText("Second");
+    api.streams.inbox.send({ notification: notification({ title: "Third" }), unread_count: 4 });
+    await screen.findByText("Third");
+    answer();
+    await screen.findByText("Older");
+    await screen.findByText("Third");
+    screen.getByText("Second");
+    expect(bell.textContent).toContain("Notifications: 4 unread");
   });
 
   test("what is marked as read is unread again when the server refuses", async () => {
